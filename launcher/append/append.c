@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * append.c - loaded into the launcher of a restart: the files into which the launcher writes
- * the output of ranks (mpirun --output-filename and the like) are continued.
+ * append.c - a library that is preloaded into the launcher of a restart. It makes the
+ * launcher append to the files that receive the output of ranks (mpirun --output-filename
+ * and similar options).
  *
- * A launcher opens such a file to write it from its beginning. What it opens to
- * write under a path that CKPT_APPEND names is opened to append instead.
+ * A launcher truncates such a file when it opens it. If a path that the launcher opens for
+ * writing is listed in CKPT_APPEND, this library opens it for appending instead.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,7 +20,7 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* Beginnings of absolute paths, with colons between them. */
+/* Prefixes of absolute paths, separated by colons. */
 #define VARIABLE "CKPT_APPEND"
 
 static int is_listed(const char *path, const char *list)
@@ -35,7 +36,7 @@ static int is_listed(const char *path, const char *list)
     return 0;
 }
 
-/* Whether the launcher's file of this name is one of the output files. */
+/* Whether the path is that of an output file. */
 static int is_output(const char *path)
 {
     const char *list = getenv(VARIABLE);

@@ -23,7 +23,7 @@ namespace
 
 constexpr int tick_ms = 100;
 
-/* Nothing if nobody listens. */
+/* Returns nothing if no process listens at `path`. */
 std::optional<Fd> connect_to(const std::filesystem::path &path)
 {
     sockaddr_un address{};
@@ -75,13 +75,13 @@ void send_line(int fd, const std::string &line)
     }
 }
 
-/* Cuts the stream of an agent into lines. */
+/* Splits the stream from an agent into lines. */
 class LineReader
 {
   public:
     explicit LineReader(int fd) : fd_(fd) {}
 
-    /* The next line, or nothing if none came within a tick. */
+    /* Returns the next line, or nothing if none arrived within a tick. */
     std::optional<std::string> next()
     {
         for (;;) {

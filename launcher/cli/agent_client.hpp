@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * agent_client.hpp - one question to a node agent, and its answer.
+ * agent_client.hpp - sends one request to a node agent, and receives its
+ * replies.
  */
 #pragma once
 
@@ -14,17 +15,17 @@
 namespace ckpt::cli
 {
 
-/* The connection ended before there was an answer. */
+/* The connection ended before the agent replied. */
 struct AgentDied : Error {
     AgentDied() : Error("the agent has died before it answered") {}
 };
 
 /*
- * Asks the agent that listens at `socket`. Returns its last reply, or nothing
- * if nobody listens there.
- * progress: called for each progress reply, and again every 100 ms.
- * silence_ms: how long the agent may say nothing; -1: for ever.
- * Throws AgentDied, or Error if the agent is not ours or keeps silent.
+ * Sends `request` to the agent that listens at `socket`. Returns its last
+ * reply, or nothing if no agent listens there. progress: called for each
+ * progress reply, and every 100 ms. silence_ms: maximum time without a reply;
+ * -1: no limit. Throws AgentDied, or Error if the agent belongs to another user
+ * or exceeds silence_ms.
  */
 std::optional<control::Reply>
 ask_agent(const std::filesystem::path &socket, const control::Request &request,

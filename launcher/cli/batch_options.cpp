@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * batch_options.cpp - begins and ends jobs as their scheduler wants it.
+ * batch_options.cpp - starts and ends jobs according to their batch scheduler.
  */
 #include "cli/batch_options.hpp"
 
@@ -78,9 +78,10 @@ int BatchOptions::end(const Ending &ending, bool is_saved, bool gets_on,
                       const std::string &name) const
 {
     if (!is_saved && ending.exit_code == 0) {
-        return exit_done; /* it was faster */
+        return exit_done; /* the program finished before it was saved */
     }
-    /* A job that is too slow for its time limit would be started again for ever. */
+    /* Without progress between two requeues, a job that is too slow for its time
+     * limit would be requeued for ever. */
     if (!gets_on && !is_preempted(scheduler_)) {
         fmt::print(stderr, "ckpt: the job ended with code {} and without a new checkpoint\n",
                    ending.exit_code);

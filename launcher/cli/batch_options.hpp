@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * batch_options.hpp - the options of `ckpt run` for batch jobs: how it begins when the
- * scheduler has started it again, and how it ends when the scheduler needs the nodes.
+ * batch_options.hpp - the options of `ckpt run` for batch jobs: how a requeued job starts,
+ * and how a job ends when the scheduler needs its nodes.
  */
 #pragma once
 
@@ -21,26 +21,25 @@ class BatchOptions
   public:
     void declare(CLI::App &app);
 
-    /* Throws CommandError(exit_usage) for values that make no sense here. */
+    /* Throws CommandError(exit_usage) for invalid values. */
     void check() const;
 
     const Scheduler &scheduler() const { return scheduler_; }
 
-    /* The job is to begin with its newest checkpoint, if it has one. */
+    /* Whether the job starts from its newest checkpoint, if it has one. */
     bool resumes() const;
 
-    /* That announce the end. */
+    /* Returns the signals that announce the end of the job. */
     std::set<int> warning_signals() const;
 
-    /* True for a launch that ran on a node which the scheduler has given up: it would not
-     * have started the job again otherwise. */
+    /* Whether the launch ran on a node that the scheduler has given up. The scheduler has
+     * requeued the job, and the launch ran on another host. */
     bool has_lost(const JobState &launch) const;
 
     /*
-     * To be called when the job `name` has ended after a warning. Asks for it to be started
-     * again, if that was wanted. Returns the exit code.
-     * is_saved: by the checkpoint that the warning has asked for.
-     * gets_on: it has a checkpoint that is newer than those it has begun with.
+     * Ends the job `name` after a warning signal; requests a requeue if the user wants
+     * that. Returns the exit code. is_saved: the warning's checkpoint was committed.
+     * gets_on: the job has a newer checkpoint than at its start.
      */
     int end(const Ending &ending, bool is_saved, bool gets_on, const std::string &name) const;
 
@@ -50,7 +49,7 @@ class BatchOptions
     const Scheduler scheduler_ = current_scheduler();
     std::string resume_ = "auto";
     std::string warning_signals_;
-    std::string requeue_; /* "": no; "yes": by the scheduler's command; a command */
+    std::string requeue_; /* "": no; "yes": with the scheduler's command; else a command */
 };
 
 } // namespace ckpt::cli

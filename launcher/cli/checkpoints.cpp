@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checkpoints.cpp - from a user's word to a checkpoint, and its verification.
+ * checkpoints.cpp - finds the checkpoint that a user names, and verifies it.
  */
 #include "cli/checkpoints.hpp"
 
@@ -27,7 +27,7 @@ namespace ckpt::cli
 namespace
 {
 
-/* True if the word is a path, and not the name of something in the directories. */
+/* Whether the word is a path, and not the name of an entry in the directories. */
 bool is_path(const TierDirectories &directories, const std::string &word)
 {
     auto is_name_in = [&](const fs::path &directory) {
@@ -47,7 +47,8 @@ bool may_survive(const Tiers &tiers, const Checkpoint &checkpoint,
     return gather::may_survive(record, prospects.lost_nodes);
 }
 
-/* The nodes will tell; but some things are known before. */
+/* Throws if it is already known that the nodes cannot provide the checkpoint. Otherwise the
+ * nodes decide when they gather it. */
 void require_prospect(const Tiers &tiers, const Checkpoint &checkpoint,
                       const Prospects &prospects)
 {
@@ -59,7 +60,7 @@ void require_prospect(const Tiers &tiers, const Checkpoint &checkpoint,
     }
 }
 
-/* Also if nothing of it is looked at yet. */
+/* Checked even if the checkpoint is not verified. */
 void require_key(const Checkpoint &checkpoint)
 {
     if (checkpoint.manifest->is_encrypted() && !image_key()) {
@@ -69,7 +70,8 @@ void require_key(const Checkpoint &checkpoint)
     }
 }
 
-/* Where a checkpoint that was given by its path, as DIR/JOB/NUMBER, belongs to. */
+/* Returns the directories to which a checkpoint given by its path (DIR/JOB/NUMBER)
+ * belongs. */
 TierDirectories tiers_around(const Checkpoint &checkpoint, const TierDirectories &given)
 {
     fs::path job = checkpoint.directory.parent_path();
@@ -78,7 +80,7 @@ TierDirectories tiers_around(const Checkpoint &checkpoint, const TierDirectories
     return is_given ? given : TierDirectories{job.parent_path(), {}};
 }
 
-/* Of one that lies on the nodes only the directory that all see need be known. */
+/* For a checkpoint on the nodes, the user may name only the directory that all nodes see. */
 TierDirectories tiers_of(const Checkpoint &checkpoint, const TierDirectories &given)
 {
     if (!checkpoint.is_on_nodes || given.has_slow()) {
@@ -89,7 +91,7 @@ TierDirectories tiers_of(const Checkpoint &checkpoint, const TierDirectories &gi
 
 } // namespace
 
-/* Any directory could be a job by its name. */
+/* Looks for state or checkpoints: any directory name could be a job's name. */
 static bool has_job(const std::optional<Tiers> &tiers, const std::string &name)
 {
     return tiers && (tiers->job_state(name) || !tiers->checkpoints(name).empty());
@@ -162,7 +164,7 @@ Tiers require_tiers(const TierDirectories &directories)
 namespace
 {
 
-/* A path that is no checkpoint may be that of what has some. */
+/* Refuses a path that is not a checkpoint but a directory with checkpoints. */
 void require_no_parent(const fs::path &path)
 {
     require_no_job_directory(path);
@@ -176,7 +178,8 @@ void require_no_parent(const fs::path &path)
     }
 }
 
-/* Why there is none, if that is so because the newest cannot be used; or "". job: or all. */
+/* Returns why no checkpoint is usable, if the newest of the job (or of all jobs) is
+ * unusable; else "". */
 std::string why_none(const TierDirectories &directories, const std::string &job)
 {
     const auto tiers = Tiers::open(directories);
@@ -239,7 +242,7 @@ void verify_checkpoint(
 {
     require_key(checkpoint);
     if (how == Verification::none || checkpoint.is_on_nodes) {
-        return; /* what is on nodes they look at */
+        return; /* the nodes verify these when they gather them */
     }
     std::uint64_t all = checkpoint.manifest->bytes();
     std::uint64_t before = 0;
@@ -281,7 +284,7 @@ newest_usable(const TierDirectories &directories, const std::string &job,
 {
     const auto tiers = Tiers::open(directories);
     std::vector<TierCheckpoint> all;
-    std::optional<Error> problem; /* of the newest one */
+    std::optional<Error> problem; /* with the newest checkpoint */
     if (tiers) {
         all = tiers->checkpoints(job);
     }

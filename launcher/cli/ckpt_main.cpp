@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ckpt_main.cpp - entry of the program `ckpt`.
+ * ckpt_main.cpp - main() of the program `ckpt`.
  */
 #include "cli/command.hpp"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cmd_checkpoint.cpp - `ckpt checkpoint`: have a running job saved.
+ * cmd_checkpoint.cpp - `ckpt checkpoint`: saves a running job.
  */
 #include "cli/agent_client.hpp"
 #include "cli/checkpoints.hpp"
@@ -66,7 +66,7 @@ class CheckpointCommand : public Command
     }
 
   private:
-    /* Nothing if the job has ended. */
+    /* Returns nothing if the job has ended. */
     static std::optional<control::Reply> ask(const RunningJob &job,
                                              const control::Request &request)
     {
@@ -83,7 +83,8 @@ class CheckpointCommand : public Command
         }
     }
 
-    /* An agent says that before it goes. One that was killed has left "running". */
+    /* An agent records the end of the job before it exits. A killed agent leaves
+     * the state "running". */
     static bool is_said_to_have_ended(const control::Status &status)
     {
         const auto state = Store(status.directory).job_state(status.job);
@@ -91,7 +92,7 @@ class CheckpointCommand : public Command
         return state && state->state != "running";
     }
 
-    /* The agent may be out of reach, on the node of rank 0. */
+    /* Works even if the agent, on the node of rank 0, is out of reach. */
     int run_through_pmix()
     {
         if (kill_ || json_) {
@@ -121,7 +122,7 @@ class CheckpointCommand : public Command
         return status.launcher_pid;
     }
 
-    /* Or nothing at all. */
+    /* Whether the launcher's standard input is a terminal or /dev/null. */
     static bool has_terminal(int launcher)
     {
         std::error_code error;
@@ -130,7 +131,8 @@ class CheckpointCommand : public Command
         return path.starts_with("/dev/pts/") || path.starts_with("/dev/tty") || path == "/dev/null";
     }
 
-    /* What is on its way to the rank ends with the launcher. */
+    /* Warns about input that is on its way to the rank: it is lost when the
+     * launcher ends. */
     void warn_of_input(const std::string &name, int launcher) const
     {
         try {
@@ -143,7 +145,7 @@ class CheckpointCommand : public Command
                            "ckpt run keeps it\n",
                            name, state->unread);
             }
-        } catch (const Error &) { /* it is on the nodes */
+        } catch (const Error &) { /* the checkpoint is on the nodes */
         }
     }
 

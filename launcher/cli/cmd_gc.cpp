@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cmd_gc.cpp - `ckpt gc`: remove old, damaged and unfinished checkpoints.
+ * cmd_gc.cpp - `ckpt gc`: removes old, damaged and incomplete checkpoints.
  */
 #include "cli/checkpoints.hpp"
 #include "cli/options.hpp"
@@ -20,7 +20,7 @@ namespace ckpt::cli
 namespace
 {
 
-/* Where else something of it may be. */
+/* Returns the other nodes that may have parts of the checkpoint. */
 std::string elsewhere(const Checkpoint &checkpoint)
 {
     std::set<std::string> hosts;
@@ -42,7 +42,8 @@ bool is_in(const std::set<std::filesystem::path> &directories, const std::filesy
     });
 }
 
-/* What a restart of the job reads; 0: nothing. */
+/* Returns the number of the checkpoint that a restart of the job is reading; 0:
+ * none. */
 std::uint64_t used_of(const Tiers &tiers, const std::string &job)
 {
     const auto owner = owner_of(tiers.records(job));
@@ -86,7 +87,7 @@ class GcCommand : public Command
     }
 
   private:
-    /* But those in directories that have been looked at already. */
+    /* Collects garbage, except in the directories `done`. */
     void collect(const Store &store, bool says_where,
                  const std::set<std::filesystem::path> &done, const Store::InUse &in_use) const
     {
@@ -106,7 +107,8 @@ class GcCommand : public Command
         }
     }
 
-    /* Directories of those that are noted: they have gone, or are needed. */
+    /* Returns the directories of recorded checkpoints. They are removed already
+     * or still needed. */
     std::set<std::filesystem::path> collect_on_nodes(const Tiers &tiers,
                                                      const std::string &job) const
     {
@@ -128,7 +130,7 @@ class GcCommand : public Command
         return std::move(garbage.needed);
     }
 
-    /* And what is older, as it may be needed. */
+    /* Older checkpoints stay too, because the unreadable one may need them. */
     static void say_unreadable(const std::vector<Checkpoint> &checkpoints)
     {
         for (const Checkpoint &checkpoint : checkpoints) {

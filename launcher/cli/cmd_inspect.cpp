@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cmd_inspect.cpp - `ckpt inspect`: what a checkpoint holds.
+ * cmd_inspect.cpp - `ckpt inspect`: shows the content of a checkpoint.
  */
 #include "cli/checkpoints.hpp"
 #include "cli/image_view.hpp"
@@ -26,8 +26,9 @@ std::string text_of(const Json &value)
     return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-/* A table with one row for each object of a list, one column for each name;
- * columns whose name ends in "bytes" or is "stored" are made readable. */
+/* Returns a table with one row for each object of a list, and one column for
+ * each name. Numbers in columns "stored" and "...bytes" are formatted as
+ * sizes. */
 std::string list_text(const Json &list, const Words &names,
                       const Words &headings)
 {

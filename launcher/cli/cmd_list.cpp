@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cmd_list.cpp - `ckpt list`: the checkpoints of a directory.
+ * cmd_list.cpp - `ckpt list`: lists the checkpoints of a directory.
  */
 #include "cli/checkpoints.hpp"
 #include "cli/json_text.hpp"
@@ -22,7 +22,7 @@ namespace
 
 using Json = nlohmann::ordered_json;
 
-/* Where it is whole. */
+/* Returns the places where the checkpoint is complete. */
 std::string tiers_of(const TierCheckpoint &entry, bool has_tiers)
 {
     std::string places;
@@ -64,7 +64,7 @@ Json to_json(const TierCheckpoint &entry, bool has_tiers)
     return json;
 }
 
-/* Cells of the table; what is not known is "-". */
+/* Returns the cells of a table row; unknown values are "-". */
 std::vector<std::string> to_row(const Checkpoint &checkpoint)
 {
     std::string state = state_name(checkpoint.state);
@@ -135,7 +135,8 @@ class ListCommand : public Command
         return all;
     }
 
-    /* Nobody knows whether what has no manifest there ever was a checkpoint. */
+    /* In directories that ckpt has not created, only entries with a manifest
+     * are surely checkpoints. */
     void say_foreign(const Tiers &tiers) const
     {
         for (const Store &store : tiers.stores()) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cmd_restart.cpp - `ckpt restart`: start a job again from a checkpoint.
+ * cmd_restart.cpp - `ckpt restart`: restarts a job from a checkpoint.
  */
 #include "cli/checkpoints.hpp"
 #include "cli/file_rollback.hpp"
@@ -107,8 +107,8 @@ class RestartCommand : public Command
     }
 
   private:
-    /* The one that was found; or an older one, if just the newest was asked for and
-     * cannot be used. */
+    /* Returns the checkpoint that was found. If the user asked for the newest and
+     * it is unusable, returns an older one. */
     Checkpoint verified(const FoundCheckpoint &found, journal::Files files) const
     {
         ProgressLine line;
@@ -128,7 +128,7 @@ class RestartCommand : public Command
             .value_or(found.checkpoint);
     }
 
-    /* Two copies of a job would write the same files. */
+    /* Two running copies of a job would write the same files. */
     JobOwnership take_job(const TierDirectories &directories,
                           const Checkpoint &checkpoint) const
     {

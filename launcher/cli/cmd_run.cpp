@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cmd_run.cpp - `ckpt run`: run a job, and restart it when it fails.
+ * cmd_run.cpp - `ckpt run`: runs a job, and restarts it when it fails.
  */
 #include "cli/batch_options.hpp"
 #include "cli/job_name.hpp"
@@ -135,7 +135,8 @@ class RunCommand : public Command
         return options;
     }
 
-    /* What the file journal has would be brought back without being authentic. */
+    /* Refuses a key together with the file journal, because rolled-back files would not be
+     * authentic. */
     void use_key() const
     {
         const Environment settings = settings_.environment();
@@ -150,7 +151,7 @@ class RunCommand : public Command
         use_image_key(key->second);
     }
 
-    /* A signal is for one thing. */
+    /* Returns the signals for migrations; each signal can have only one purpose. */
     std::set<int> migrations(const std::set<int> &swaps) const
     {
         if (migrate_signals_.empty() != nodes_file_.empty()) {
@@ -186,10 +187,11 @@ class RunCommand : public Command
         }
     }
 
-    /* The user wants checkpoints: without a place for them nothing begins. */
+    /* The job does not start without a usable directory for its checkpoints. */
     void require_directory() const
     {
-        const auto directory = settings_.directories().lasting(); /* or the options are wrong */
+        /* Throws if the options are invalid. */
+        const auto directory = settings_.directories().lasting();
         const WaitNotice notice(directory);
         try {
             require_job_name(settings_.name());
@@ -199,7 +201,8 @@ class RunCommand : public Command
         }
     }
 
-    /* It outlives the last launch for a moment, and then the job is free. */
+    /* The agent of the last launch may outlive the launch by a moment; after that the job is
+     * free. */
     void await_last_agent() const
     {
         const auto tiers = Tiers::open(settings_.directories());
@@ -210,7 +213,8 @@ class RunCommand : public Command
         }
     }
 
-    /* The scheduler knows whether the node of the last launch is lost. */
+    /* If the scheduler has given up the node of the last launch, the owner on it counts as
+     * dead. */
     JobOwnership::Take way_to_take() const
     {
         const auto tiers = Tiers::open(settings_.directories());

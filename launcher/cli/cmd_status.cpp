@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cmd_status.cpp - `ckpt status`: what the jobs of a directory are doing.
+ * cmd_status.cpp - `ckpt status`: shows the state of the jobs of a directory.
  */
 #include "agent/metrics.hpp"
 #include "cli/checkpoints.hpp"
@@ -28,10 +28,11 @@ namespace
 
 constexpr auto shortest_period = std::chrono::milliseconds(20);
 
-/* A job that has only its files left, or whose agent is on another host. */
+/* A job that is known only from its files: not running, or its agent is on
+ * another host. */
 struct StoredJob {
     std::string name;
-    std::string state; /* as JobState has it, "running on HOST" or "unknown" */
+    std::string state; /* as in JobState; or "running on HOST", or "unknown" */
     std::size_t committed = 0;
     std::string newest; /* name of its newest committed checkpoint, or "" */
 };
@@ -73,7 +74,7 @@ nlohmann::json to_json(const StoredJob &job)
             {"newest", job.newest}};
 }
 
-/* Why an automatic interval is what it is. */
+/* Explains the automatic checkpoint interval. */
 std::string to_text_why(const control::Status &status)
 {
     return fmt::format(
@@ -92,7 +93,7 @@ std::string ranks_text(const control::Status &status)
                             : counted(status.rank_count, "rank");
 }
 
-/* How far the way to the slow directory is. */
+/* Describes the progress of copies to the slow directory. */
 std::string to_text_tiers(const control::Status &status)
 {
     if (status.slow_directory.empty()) {
@@ -114,7 +115,8 @@ std::string to_text_tiers(const control::Status &status)
     return text;
 }
 
-/* Which checkpoint survives the loss of nodes before it has gone that way. */
+/* Describes the redundancy that protects a checkpoint against the loss of nodes
+ * before it is copied to the slow directory. */
 std::string to_text_redundancy(const control::Status &status)
 {
     if (status.redundancy.empty() || status.redundancy == "none") {
@@ -133,7 +135,7 @@ std::string to_text_redundancy(const control::Status &status)
     return text;
 }
 
-/* What was not ours, or not as it should be. */
+/* Counts refused messages and connections, by reason. */
 std::string to_text_refused(const control::Status &status)
 {
     std::string text;
@@ -247,7 +249,7 @@ class StatusCommand : public Command
     }
 
   private:
-    /* A text at once: what comes next may be long in coming. */
+    /* Prints each job at once, because the next one may take long. */
     template <typename Job> void show(const Job &job)
     {
         shown_.push_back(to_json(job));
@@ -257,7 +259,7 @@ class StatusCommand : public Command
         }
     }
 
-    /* Unless it has been already. */
+    /* Skips jobs that were shown already. */
     void show(const RunningJob &job)
     {
         if (launches_.insert(job.status.launch_namespace).second) {
@@ -279,7 +281,7 @@ class StatusCommand : public Command
         stop_with(exit_usage, "--watch: {} is too short a time", watch_);
     }
 
-    /* Of the jobs of all directories: a host is what is monitored. */
+    /* Covers the jobs of all directories, because monitoring is per host. */
     void print_metrics() const
     {
         const TierDirectories directories = directories_of(directory_);
@@ -307,7 +309,7 @@ class StatusCommand : public Command
             show(find_job(directories, job_));
         } catch (const CommandError &) {
             show_stored(directories);
-            if (shown_.empty()) { /* not even known by its files */
+            if (shown_.empty()) { /* not known from files either */
                 throw;
             }
         }
@@ -320,7 +322,8 @@ class StatusCommand : public Command
         }
     }
 
-    /* Those that are not running; of the name that was given, if any. */
+    /* Shows jobs that are not running; only that of the given name, if there is
+     * one. */
     void show_stored(const TierDirectories &directories)
     {
         const WaitNotice notice(directories.text());
@@ -335,11 +338,11 @@ class StatusCommand : public Command
 
     std::string job_;
     std::string directory_;
-    std::string watch_; /* a time, or "" */
+    std::string watch_; /* a duration, or "" */
     bool json_ = false;
     bool metrics_ = false;
     nlohmann::json shown_ = nlohmann::json::array();
-    /* Of jobs that run, and have been shown. */
+    /* The running jobs that were shown already. */
     std::set<std::string> launches_;
     std::set<std::string> names_;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cmd_swap.cpp - `ckpt swap`, `ckpt resume` and `ckpt migrate`: what a running `ckpt run` is
- * asked to do with its job.
+ * cmd_swap.cpp - `ckpt swap`, `ckpt resume` and `ckpt migrate`: requests to a running `ckpt
+ * run`.
  */
 #include "cli/agent_client.hpp"
 #include "cli/checkpoints.hpp"
@@ -17,7 +17,7 @@ namespace ckpt::cli
 namespace
 {
 
-/* Has the `ckpt run` of the job do it; what it says then. */
+/* Sends the request to the job's `ckpt run`; returns its result. */
 control::Result ask_run(const TierDirectories &directories, const std::string &job,
                         const control::Request &request)
 {

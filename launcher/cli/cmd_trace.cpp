@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cmd_trace.cpp - `ckpt trace`: what happened when during a checkpoint, as
- * tables, as a space-time diagram, or as it was recorded.
+ * cmd_trace.cpp - `ckpt trace`: shows the timeline of a checkpoint, as tables,
+ * as a space-time diagram, or as recorded.
  */
 #include "cli/checkpoints.hpp"
 #include "cli/options.hpp"
@@ -33,7 +33,7 @@ CheckpointTrace load_trace(const Checkpoint &checkpoint)
     }
 }
 
-/* A file of the user's: also an existing one, or a device. */
+/* Writes a file of the user, which may exist already or be a device. */
 void write_file(const std::string &path, const std::string &text)
 {
     std::ofstream file(path);

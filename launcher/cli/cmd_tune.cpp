@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cmd_tune.cpp - `ckpt tune`: print the file for mpirun --tune.
+ * cmd_tune.cpp - `ckpt tune`: prints the file for mpirun --tune.
  */
 #include "cli/options.hpp"
 #include "cli/tune_file.hpp"

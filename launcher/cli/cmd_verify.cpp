@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cmd_verify.cpp - `ckpt verify`: read a checkpoint, compare all checksums.
+ * cmd_verify.cpp - `ckpt verify`: reads a checkpoint and compares all
+ * checksums.
  */
 #include "cli/checkpoints.hpp"
 #include "cli/options.hpp"

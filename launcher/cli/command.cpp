@@ -52,7 +52,7 @@ constexpr const char *footer =
     "checkpoint,\n4 not possible now. Every option --some-option can be set "
     "as CKPT_SOME_OPTION.\nManual pages: ckpt(1), ckpt(7).";
 
-/* Help texts that also tell what can follow "--". */
+/* Formats help texts, including the words that may follow "--". */
 class Help : public CLI::Formatter
 {
   public:
@@ -78,7 +78,7 @@ int report(const std::exception &problem, int status)
     return status;
 }
 
-/* A subcommand, as an index into program.commands. */
+/* Returns the index of a subcommand in program.commands. */
 std::size_t index_of(const Program &program, const CLI::App *subcommand)
 {
     auto all = program.app.get_subcommands([](const CLI::App *) {
@@ -97,7 +97,7 @@ Words command_names()
     return names;
 }
 
-/* CLI11 itself would only say that a command is missing. */
+/* Gives a better message: CLI11 would only say that a command is missing. */
 void require_known_command(const Words &words)
 {
     auto word = std::find_if(words.begin(), words.end(),
@@ -124,7 +124,7 @@ Words without_help_command(const Words &words)
     return words.size() == 1 ? Words{"--help"} : Words{words[1], "--help"};
 }
 
-/* For `make install`, and for those who install it by hand. */
+/* For `make install`, and for users who install the script by hand. */
 int print_completion(const Program &program, const Words &words)
 {
     if (words.size() != 2) {
@@ -134,7 +134,7 @@ int print_completion(const Program &program, const Words &words)
     return std::cout ? exit_done : exit_failed;
 }
 
-/* Where help on what was parsed is found. */
+/* Returns the command that shows help for the parsed subcommand. */
 std::string help_command(const Program &program)
 {
     auto parsed = program.app.get_subcommands();
@@ -221,7 +221,7 @@ int run_program(const Words &argv)
         }
         words = without_help_command(words);
         require_known_command(words);
-        Words reversed(words.rbegin(), words.rend()); /* CLI11 takes them so */
+        Words reversed(words.rbegin(), words.rend()); /* CLI11's order */
         program.app.parse(reversed);
         return run_command(program, has_rest, rest);
     } catch (const CLI::Success &request) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * command.hpp - what every `ckpt` command has: options, a way to run, an exit
- * code.
+ * command.hpp - the interface of all `ckpt` commands: options, run(), and exit
+ * codes.
  */
 #pragma once
 
@@ -12,7 +12,8 @@
 #include <utility>
 #include <vector>
 
-/* CLI/CLI.hpp takes seconds to compile: see options.hpp. */
+/* Forward declaration: CLI/CLI.hpp takes seconds to compile; see
+ * options.hpp. */
 namespace CLI
 {
 class App;
@@ -23,17 +24,17 @@ namespace ckpt::cli
 
 using Words = std::vector<std::string>;
 
-/* Exit codes, as the manual pages give them. */
+/* Exit codes, as documented in the manual pages. */
 enum Exit : int {
     exit_done = 0,
-    exit_failed = 1,    /* the operation was tried and failed */
-    exit_usage = 2,     /* the command line makes no sense */
+    exit_failed = 1,    /* the operation was attempted and failed */
+    exit_usage = 2,     /* the command line is invalid */
     exit_not_found = 3, /* no such job or checkpoint */
     exit_refused = 4,   /* not possible now; nothing was changed */
-    exit_resume = 75,   /* ended before its time, to be resumed (EX_TEMPFAIL) */
+    exit_resume = 75,   /* ended early, to be resumed (EX_TEMPFAIL) */
 };
 
-/* An error that decides the exit code as well. */
+/* An error that determines the exit code of the program. */
 class CommandError : public Error
 {
   public:
@@ -64,7 +65,8 @@ class Command
     virtual void declare(CLI::App &app) = 0;
     /* rest: the words after "--". Returns the exit code. Throws Error. */
     virtual int run(const Words &rest) = 0;
-    /* How the words after "--" are called; "" if there must be none. */
+    /* Returns how help texts call the words after "--"; "" if no words are
+     * allowed. */
     virtual std::string rest_usage() const { return ""; }
 };
 
@@ -82,10 +84,10 @@ std::unique_ptr<Command> make_trace_command();
 std::unique_ptr<Command> make_tune_command();
 std::unique_ptr<Command> make_verify_command();
 
-/* What --dir is if it is not given. */
+/* The default of --dir. */
 inline constexpr const char *default_directory = "./ckpt";
 
-/* The whole program; argv[0] included. Returns the exit code. */
+/* Runs the whole program; argv includes argv[0]. Returns the exit code. */
 int run_program(const Words &argv);
 
 } // namespace ckpt::cli

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * completion.cpp - scripts for bash and zsh.
+ * completion.cpp - completion scripts for bash and zsh.
  */
 #include "cli/completion.hpp"
 
@@ -76,7 +76,8 @@ std::string bash(const Program &program)
 
 /* ---- zsh ------------------------------------------------------------------------ */
 
-/* In single quotes, in brackets, between colons. */
+/* Quotes text for a zsh specification: in single quotes, within brackets, between
+ * colons. */
 std::string zsh_text(const std::string &text)
 {
     std::string result;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * completion.hpp - what a shell completes words of `ckpt` with, from the options that commands
- * have declared.
+ * completion.hpp - generates shell completion scripts for `ckpt` from the declared options.
  */
 #pragma once
 
@@ -12,7 +11,7 @@
 namespace ckpt::cli
 {
 
-/* A script for "bash" or "zsh". Throws CommandError(exit_usage) for another shell. */
+/* Returns a script for "bash" or "zsh". Throws CommandError(exit_usage) for another shell. */
 std::string completion(const Program &program, const std::string &shell);
 
 } // namespace ckpt::cli

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * diagnosis.cpp - looks at the programs and libraries of a process tree.
+ * diagnosis.cpp - examines the programs and libraries of a process tree.
  */
 #include "cli/diagnosis.hpp"
 
@@ -46,7 +46,7 @@ std::multimap<int, int> children_by_parent()
     return children;
 }
 
-/* The process and all below it. */
+/* Returns the process and all its descendants. */
 std::vector<int> process_tree(int root)
 {
     auto children = children_by_parent();
@@ -68,7 +68,8 @@ std::string mapped_files(int pid)
     return text.str();
 }
 
-/* What can be said about one process, if anything can. */
+/* Returns a diagnosis for one process; nothing if the process explains
+ * nothing. */
 std::optional<Diagnosis> diagnose(int pid)
 {
     std::error_code error;
@@ -85,7 +86,7 @@ std::optional<Diagnosis> diagnose(int pid)
     }
     std::string files = mapped_files(pid);
     if (is_shell(program) && files.find("/libckpt-mpi.so") != files.npos) {
-        return std::nullopt; /* the job is what it starts */
+        return std::nullopt; /* a shell: the job is one of its children */
     }
     if (files.find("/libckpt-mpi.so") != files.npos) {
         return Diagnosis{

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * diagnosis.hpp - why a process has no node agent, and so no checkpoint.
+ * diagnosis.hpp - explains why a process has no node agent, and so cannot be saved.
  */
 #pragma once
 
@@ -16,18 +16,18 @@ namespace ckpt::cli
 struct Diagnosis {
     Exit status;
     std::string text;
-    bool may_pass = false; /* an agent may be there in a moment */
+    bool may_pass = false; /* an agent may appear in a moment */
 };
 
-/* Looks at the process and all its descendants. */
+/* Examines the process and all its descendants. */
 Diagnosis why_no_agent(int pid);
 
-/* The dynamic linker that an ELF program names, "" if it names none. Nothing if it is no
- * such program, or cannot be read. */
+/* Returns the dynamic linker that an ELF program names, "" if it names none. Returns
+ * nothing if the file is not an ELF program or cannot be read. */
 std::optional<std::string> dynamic_linker_of(const std::filesystem::path &program);
 
-/* True if the file is an ELF program without an interpreter: nothing can be
- * preloaded into it. False if it cannot be read. */
+/* Returns true if the file is an ELF program without an interpreter, into which nothing
+ * can be preloaded. Returns false if the file cannot be read. */
 bool is_statically_linked(const std::filesystem::path &program);
 
 } // namespace ckpt::cli

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * file_rollback.cpp - files of a job go back to a checkpoint before it is started from there.
+ * file_rollback.cpp - rolls the files of a job back to a checkpoint before a restart.
  */
 #include "cli/file_rollback.hpp"
 

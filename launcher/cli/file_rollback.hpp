@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * file_rollback.hpp - files of a job go back to a checkpoint before it is started from there.
+ * file_rollback.hpp - rolls the files of a job back to a checkpoint before a restart.
  */
 #pragma once
 
@@ -10,26 +10,27 @@
 namespace ckpt::cli
 {
 
-/* If this process has a key (image/image_key.hpp) there is no journal: it would be neither
- * encrypted nor authentic. Then provide_journal() gives an empty path, and the others do
- * nothing. */
+/* If this process has a key (image/image_key.hpp), the job has no file journal, because the
+ * journal is neither encrypted nor authenticated. Then provide_journal() returns an empty
+ * path, and the other functions do nothing. */
 
-/* Where the processes of the job keep the file journal; made if need be. Throws Error. */
+/* Returns the directory of the job's file journal, which it creates if needed. Throws
+ * Error. */
 std::filesystem::path provide_journal(const TierDirectories &directories,
                                       const std::string &job);
 
 /*
- * Brings the files back to the checkpoint, or to the start of the job if there is none; what
- * the user should know goes to stderr. Throws Error, with the reason, if that cannot be.
+ * Rolls the files back to the checkpoint; without one (null), to the start of the job. Prints
+ * warnings to stderr. Throws Error with the reason if that is impossible.
  */
 void bring_files_back(const TierDirectories &directories, const std::string &job,
                       const Checkpoint *checkpoint, journal::Files files);
 
-/* A job that concealed its outputs is started without anybody who reveals them: it does not
- * any more, which is said. Throws Error. */
+/* Ends the concealing of outputs for a job that concealed them earlier and now starts without
+ * a process that reveals them; prints a notice. Throws Error. */
 void end_concealing(const TierDirectories &directories, const std::string &job);
 
-/* Throws the Error that bring_files_back() would throw; changes nothing. */
+/* Throws the Error that bring_files_back() would throw, but changes nothing. */
 void require_files(const TierDirectories &directories, const Checkpoint &checkpoint,
                    journal::Files files);
 

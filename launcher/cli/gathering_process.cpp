@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gathering_process.cpp - a process that gathers a checkpoint for another one.
+ * gathering_process.cpp - a child process that gathers a checkpoint for its parent.
  */
 #include "cli/gathering_process.hpp"
 
@@ -30,7 +30,8 @@ namespace ckpt::cli
 namespace
 {
 
-/* Until all is done, or the launcher has ended: a descriptor of its process is readable then. */
+/* Serves until all pieces are gathered or the launcher has ended. `parent` is a pidfd, readable
+ * when the launcher has ended. */
 void serve(EventLoop &loop, const gather::Gathering &gathering, int parent)
 {
     bool is_alone = false;
@@ -45,11 +46,12 @@ void serve(EventLoop &loop, const gather::Gathering &gathering, int parent)
     }
 }
 
-/* Tells over the pipe that it is ready. */
+/* Signals on the pipe `ready` that the nodes can connect. */
 int gather(const std::filesystem::path &file, const NodeRecord &record, int parent, Fd ready)
 {
     try {
-        spdlog::set_level(spdlog::level::off); /* for the agents' logs */
+        /* No log messages about the agents' connections. */
+        spdlog::set_level(spdlog::level::off);
         EventLoop loop;
         gather::Gathering gathering(loop, file, host_name(), record, say_gathered);
         (void)!::write(ready.get(), "", 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gathering_process.hpp - gathers a checkpoint that lies on nodes for a command that becomes
- * the launcher.
+ * gathering_process.hpp - gathers a checkpoint from the nodes for a command that becomes the
+ * launcher.
  */
 #pragma once
 
@@ -13,14 +13,15 @@
 namespace ckpt::cli
 {
 
-/* On stderr: so many pieces have come to where they are needed. */
+/* Prints to stderr how many pieces were moved to the nodes that need them, and how long that
+ * took. */
 void say_gathered(std::size_t pieces, double seconds);
 
 /*
- * A child of this process serves the nodes (gather/gathering.hpp) until all is where it is
- * needed, or cannot be, which it tells on stderr, or until this process has ended. Returns
- * when it can be found by way of `file`. Not for programs with several threads. Throws
- * Error.
+ * Starts a child process that serves the nodes (gather/gathering.hpp). The child ends when
+ * all pieces are where they are needed, or when that fails, which it prints on stderr, or
+ * when this process has ended. Returns when the nodes can find the child through `file`.
+ * Must not be called by programs with several threads. Throws Error.
  */
 void start_gathering(const std::filesystem::path &file, const NodeRecord &record);
 

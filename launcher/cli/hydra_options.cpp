@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hydra_options.cpp - options of mpiexec of MPICH 4 and 5, and how many values
- * each takes.
+ * hydra_options.cpp - options of mpiexec of MPICH 4 and 5, with the number of
+ * their values.
  */
 #include "cli/hydra_options.hpp"
 

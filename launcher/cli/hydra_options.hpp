@@ -11,13 +11,13 @@
 namespace ckpt::cli
 {
 
-/* How many words follow the option `name` (dashes taken off); nothing if it is
- * not known. next: the word after it, or empty: -genv takes NAME=VALUE or two
- * words. */
+/* Returns how many values follow the option `name` (given without dashes);
+ * nothing if the option is unknown. next: the following word, or empty. It
+ * matters because -genv takes NAME=VALUE or two words. */
 std::optional<std::size_t> hydra_value_count(std::string_view name,
                                              std::string_view next);
 
-/* The one spelling of options that have several. */
+/* Returns the canonical name of options that have several names. */
 std::string_view hydra_name(std::string_view name);
 
 } // namespace ckpt::cli

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * image_view.cpp - names the numbers in an image.
+ * image_view.cpp - converts the numbers in an image to names.
  */
 #include "cli/image_view.hpp"
 
@@ -194,7 +194,8 @@ Json view_of_rank(const RankImage &image)
     std::uint64_t memory = 0;
     std::uint64_t stored = 0;
     for (const ckpt_region &region : image.regions) {
-        if (region.kind != CKPT_REGION_FILE_CONTENT) { /* of files, and their holes */
+        /* Regions of that kind have the content of files, which may have holes. */
+        if (region.kind != CKPT_REGION_FILE_CONTENT) {
             memory += region.end - region.start;
         }
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * image_view.hpp - the contents of a checkpoint in words, as JSON.
+ * image_view.hpp - describes the content of a checkpoint as JSON.
  *
- * `ckpt inspect` prints this as it is, or as text made from it.
+ * `ckpt inspect` prints the JSON, or text made from it.
  */
 #pragma once
 
@@ -19,11 +19,11 @@ using Json = nlohmann::ordered_json;
 /* Job, number, ranks, launch command, timings, files. */
 Json view_of_manifest(const Manifest &manifest);
 
-/* What one rank takes: counts and bytes, no lists. */
+/* Totals for one rank: counts and bytes, without lists. */
 Json view_of_rank(const RankImage &image);
 
-/* Regions, threads, files, MPI objects: everything but bytes of memory. chunk_size: of the
- * file. */
+/* Regions, threads, files, MPI objects: everything except the content of memory.
+ * chunk_size: that of the file. */
 Json detailed_view_of_rank(const RankImage &image, std::uint64_t chunk_size);
 
 } // namespace ckpt::cli

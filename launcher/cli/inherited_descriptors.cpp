@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * inherited_descriptors.cpp - what a shell or a batch system has left open.
+ * inherited_descriptors.cpp - closes descriptors that a shell or batch system
+ * has left open.
  */
 #include "cli/inherited_descriptors.hpp"
 

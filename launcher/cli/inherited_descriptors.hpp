@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * inherited_descriptors.hpp - what a shell or a batch system has left open.
+ * inherited_descriptors.hpp - closes descriptors that a shell or batch system has
+ * left open.
  */
 #pragma once
 
@@ -10,10 +11,11 @@ namespace ckpt::cli
 {
 
 /*
- * Marks close-on-exec what is open above the standard streams and leads to other
- * processes: pipes, sockets and terminals. A program that had one of them could
- * not be saved; mpirun closes them, too. One that an argument names ("/dev/fd/63",
- * as bash writes <(command)) stays, as do files. For a child before exec.
+ * Marks descriptors above the standard streams close-on-exec if they lead to other
+ * processes: pipes, sockets and terminals. A program with such a descriptor could
+ * not be saved; mpirun closes them, too. Files stay open. So does a descriptor
+ * that an argument names ("/dev/fd/63", from <(command) in bash). For a child
+ * process before exec.
  */
 void close_inherited_descriptors(const Words &command);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * input_file.cpp - what has come of a stream, in a file or in memory.
+ * input_file.cpp - keeps the received data of a stream, in a file or in memory.
  */
 #include "config.h"
 #include "cli/input_file.hpp"
@@ -34,7 +34,7 @@ void InputFile::open(const std::filesystem::path &path)
     file_ = open_file(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600, what);
 }
 
-/* At the end of what is in the file. */
+/* Appends to the file. */
 bool InputFile::write(std::span<const char> bytes)
 {
     if (const int error = write_exactly(file_.get(), bytes.data(), bytes.size(), written_)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * input_file.hpp - what has come of a stream, so that it can be read again: in a file, and in
- * memory as long as that cannot be written. The program that reads the stream does not have to
- * wait for the file system, and never gets less than has come.
+ * input_file.hpp - keeps the received data of a stream, so that it can be read again: in a
+ * file, and in memory while the file cannot be written. So the reader of the stream never waits
+ * for the file system, and never gets less than was received.
  */
 #pragma once
 
@@ -19,23 +19,23 @@ namespace ckpt::cli
 class InputFile
 {
   public:
-    /* Of so many bytes in memory no more should be read ahead. */
+    /* Callers should not read ahead while this many bytes are in memory. */
     static constexpr std::uint64_t much_in_memory = 256u << 20;
 
-    /* Makes the file, or empties it. Throws Error. */
+    /* Creates or truncates the file. Throws Error. */
     void open(const std::filesystem::path &path);
     bool is_open() const { return static_cast<bool>(file_); }
 
-    /* Adds bytes at the end. Throws Error if neither the file nor the memory has room for them. */
+    /* Appends bytes. Throws Error if both the file system and the memory lack space. */
     void append(std::span<const char> bytes);
-    /* Exactly these bytes. Throws Error. */
+    /* Reads exactly `bytes.size()` bytes at `offset`. Throws Error. */
     void read(std::span<char> bytes, std::uint64_t offset) const;
-    /* Writes what is in memory into the file, as far as that can be done now. */
+    /* Moves data from memory to the file, as far as possible now. */
     void settle();
 
     std::uint64_t size() const { return size_; }
     std::uint64_t in_memory() const { return size_ - written_; }
-    /* Why something is in memory. */
+    /* Returns why data is in memory. */
     const std::string &why() const { return why_; }
 
   private:
@@ -43,10 +43,11 @@ class InputFile
 
     std::filesystem::path path_;
     Fd file_;
-    Fd memory_;                 /* from memory_start_ on; none: all is in the file */
+    /* A memfd with the data from memory_start_ on; invalid: all data is in the file. */
+    Fd memory_;
     std::uint64_t memory_start_ = 0;
     std::uint64_t written_ = 0; /* bytes in the file */
-    std::uint64_t size_ = 0;    /* all bytes */
+    std::uint64_t size_ = 0;    /* total bytes received */
     std::string why_;
 };
 

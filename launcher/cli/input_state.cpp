@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * input_state.cpp - reads it from the descriptors of an image.
+ * input_state.cpp - reads the input state from the descriptors in an image.
  */
 #include "cli/input_state.hpp"
 
@@ -53,7 +53,7 @@ std::optional<InputState> input_state(const Checkpoint &checkpoint)
             }
         }
     } catch (const Error &) {
-        return std::nullopt; /* the restart says what is wrong with it */
+        return std::nullopt; /* the restart will report the damage */
     }
     return state;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * input_state.hpp - how far the program had read its standard input at a checkpoint.
+ * input_state.hpp - how much of its standard input the program had read at a checkpoint.
  */
 #pragma once
 
@@ -13,15 +13,15 @@ namespace ckpt::cli
 {
 
 struct InputState {
-    bool has_ended = true;    /* the checkpoint has all that was left of it */
-    bool is_kept = true;      /* `ckpt run` could give it once more */
-    std::uint64_t read = 0;   /* bytes that the program had read */
-    std::uint64_t unread = 0; /* bytes in the checkpoint that come next */
+    bool has_ended = true;    /* the checkpoint has all of the remaining input */
+    bool is_kept = true;      /* `ckpt run` kept the input and can provide it again */
+    std::uint64_t read = 0;   /* bytes read by the program */
+    std::uint64_t unread = 0; /* bytes in the checkpoint that the program reads next */
 };
 
 /*
- * Of the ranks in the piece of rank 0. Nothing if none of them got its input through a relay
- * or a pipe, or if the piece is not in the directory of the checkpoint.
+ * Examines the ranks in the piece of rank 0. Returns nothing if none of them got its input
+ * through a relay or a pipe, or if the piece is not in the directory of the checkpoint.
  */
 std::optional<InputState> input_state(const Checkpoint &checkpoint);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job_input.cpp - files are read again; what comes through a pipe or from a terminal is kept
- * in the job's directory.
+ * job_input.cpp - reads input files again, and keeps input from a pipe or terminal in the
+ * job's directory.
  */
 #include "cli/job_input.hpp"
 
@@ -36,10 +36,11 @@ namespace
 {
 
 constexpr std::size_t buffer_size = 64 << 10;
-/* What the launcher has not taken yet: a producer that is faster has to wait. */
+/* Limit of bytes that the launcher has not read yet; a faster producer must wait. */
 constexpr std::uint64_t most_ahead = 1 << 20;
-/* A launcher that cannot wait: what fits into a rank's pipe before somebody reads, then a part
- * at a time; after so long without news of the ranks, too. */
+/* A launcher that buffers without limit (hydra) gets at first as much as fits into a rank's
+ * pipe. When ranks read, it gets a part at a time. If no rank reports within longest_start, it
+ * gets more anyway. */
 constexpr std::uint64_t first_bytes = 32 << 10;
 constexpr std::uint64_t bytes_at_once = 16 << 10;
 constexpr auto pace = std::chrono::milliseconds(20);
@@ -59,8 +60,8 @@ bool is_nothing(const struct stat &status)
            nothing.st_rdev == status.st_rdev;
 }
 
-/* The end of a launcher closes its pipe; our input goes on. A handler, unlike
- * SIG_IGN, is not inherited. */
+/* A launcher that ends closes its end of the pipe, but reading the input continues. A handler
+ * is used because, unlike SIG_IGN, it is not inherited by children. */
 void survive_closed_pipes()
 {
     struct sigaction action {};
@@ -96,7 +97,7 @@ JobInput::JobInput(EventLoop &loop, const fs::path &directory, const LaunchLine 
 
     is_empty_ = !has_input || is_nothing(status);
     survive_closed_pipes();
-    if (image_key()) { /* what is kept would be neither encrypted nor authentic */
+    if (image_key()) { /* kept input would be neither encrypted nor authenticated */
         if (has_input && S_ISREG(status.st_mode)) {
             use_file(Fd());
         }
@@ -130,7 +131,7 @@ std::string JobInput::variable() const
     return is_empty_ ? CKPT_INPUT_NONE : CKPT_INPUT_NEW;
 }
 
-/* file: none, if it is our own standard input. */
+/* file: invalid if it is this process's standard input. */
 void JobInput::use_file(Fd file)
 {
     kind_ = Kind::file;
@@ -138,7 +139,7 @@ void JobInput::use_file(Fd file)
     if (!file_) {
         start_ = std::max<off_t>(lseek(STDIN_FILENO, 0, SEEK_CUR), 0);
     }
-    if (is_slow_) { /* we feed it */
+    if (is_slow_) { /* this process feeds the launcher */
         struct stat status {};
         if (!file_) {
             file_.reset(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0));
@@ -152,7 +153,7 @@ void JobInput::use_file(Fd file)
     }
 }
 
-/* For a `ckpt restart` of later. */
+/* For a later `ckpt restart`. */
 void JobInput::link_file() const
 {
     struct stat own {}, named {};
@@ -163,7 +164,8 @@ void JobInput::link_file() const
         stat(path.c_str(), &named) == 0 && own.st_ino == named.st_ino &&
         own.st_dev == named.st_dev) {
         make_job_directory(kept_.whole.parent_path());
-        fs::create_symlink(path, kept_.whole, error); /* or it is given by hand */
+        /* If this fails, the user must redirect the file again. */
+        fs::create_symlink(path, kept_.whole, error);
     }
 }
 
@@ -240,22 +242,22 @@ bool JobInput::wants_more() const
            stream_.in_memory() < InputFile::much_in_memory;
 }
 
-/* A terminal belongs to another job of the shell while this one is in the background. One
- * that is not ours has no such jobs. */
+/* While this process is in the background, the terminal belongs to another job of the shell. A
+ * terminal that is not the controlling one has no foreground job. */
 bool JobInput::may_read_terminal() const
 {
     const pid_t front = is_terminal_ ? tcgetpgrp(STDIN_FILENO) : -1;
     return front < 0 || front == getpgrp();
 }
 
-/* Brings what the loop watches in line with what is to be done. */
+/* Updates the watched descriptors of the event loop. */
 void JobInput::watch()
 {
     if (kind_ != Kind::stream) {
         return;
     }
     if (sink_ && has_ended_ && fed_ >= size_) {
-        stop_feeding(); /* the launcher sees the end */
+        stop_feeding(); /* the launcher sees the end of the input */
         return;
     }
     const bool is_in_front = may_read_terminal();
@@ -310,7 +312,7 @@ void JobInput::receive()
     watch();
 }
 
-/* Is there room for what is in memory? */
+/* Tries to move data from memory to the file. */
 void JobInput::find_room()
 {
     stream_.settle();
@@ -334,7 +336,7 @@ void JobInput::finish()
     }
 }
 
-/* From now on it can be told from one that was cut off. */
+/* Renames the kept input, so that it is distinguishable from an incomplete one. */
 void JobInput::publish() const
 {
     std::error_code error;
@@ -373,7 +375,7 @@ void JobInput::feed()
     }
     const ssize_t written = write(sink_.get(), bytes.data(), size);
     if (written < 0 && errno != EAGAIN && errno != EINTR) {
-        stop_feeding(); /* the launcher does not read, or is gone */
+        stop_feeding(); /* the launcher has closed its input or ended */
         return;
     }
     fed_ += written > 0 ? static_cast<std::uint64_t>(written) : 0;

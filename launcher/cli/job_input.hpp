@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job_input.hpp - the standard input of a job under `ckpt run`: each launch is given it from
- * its beginning, and the relays of the ranks drop what the program had read
- * (libckpt/include/ckpt/input.h).
+ * job_input.hpp - the standard input of a job under `ckpt run`. Each launch gets the input
+ * from its beginning, and the relays of the ranks drop the part that the program has already
+ * read (libckpt/include/ckpt/input.h).
  */
 #pragma once
 
@@ -21,8 +21,8 @@
 namespace ckpt::cli
 {
 
-/* Files of the job's directory: an input that is whole (perhaps a link to it), and one of
- * which more was to come. */
+/* Files in the job's directory: the complete input (perhaps a symbolic link), and an input
+ * that is not complete yet. */
 struct KeptInput {
     std::filesystem::path whole, part;
 
@@ -33,38 +33,39 @@ struct KeptInput {
 class JobInput
 {
   public:
-    /* directory: of the job. is_resumed: it goes on from a checkpoint of an earlier command.
-     * The loop must live longer. Throws Error. */
+    /* directory: of the job. is_resumed: the job continues from a checkpoint of an earlier
+     * command. The loop must outlive this object. Throws Error. */
     JobInput(EventLoop &loop, const std::filesystem::path &directory, const LaunchLine &line,
              bool is_resumed);
     ~JobInput();
     JobInput(const JobInput &) = delete;
     JobInput &operator=(const JobInput &) = delete;
 
-    /* What CKPT_INPUT says of it. */
+    /* Returns the value of CKPT_INPUT for this input. */
     std::string variable() const;
 
     /*
-     * The descriptor that the next launcher gets as its standard input; valid until
-     * end_launch(). has_ended: the checkpoint of the launch has all of the input already.
-     * Throws Error.
+     * Returns the descriptor for the standard input of the next launcher; it is valid until
+     * end_launch(). has_ended: the checkpoint that the launch uses already has all of the
+     * input. Throws Error.
      */
     int begin_launch(bool has_ended);
     void end_launch();
-    /* Ranks of the launch have come to an agent: their relays read. */
+    /* Ranks of the launch have connected to an agent, so their relays are reading. */
     void ranks_have_come();
 
-    /* What a restart cannot give the program once more; empty if nothing. */
+    /* Returns the part of the input that a restart cannot provide again, for a message;
+     * empty if nothing is lost. */
     std::string lost() const;
 
-    /* The job has ended and is not to be started again: what was kept is removed. */
+    /* Removes the kept input. For a job that has ended and will not be restarted. */
     void forget();
 
   private:
     enum class Kind {
-        none,      /* no input, or one that cannot be kept */
-        file,      /* can be read again */
-        stream,    /* is written into a file as it comes */
+        none,      /* no input, or input that cannot be kept */
+        file,      /* a file that can be read again */
+        stream,    /* written to a file as it is received */
     };
 
     void open_stream(bool is_terminal);
@@ -84,24 +85,25 @@ class JobInput
     EventLoop &loop_;
     const KeptInput kept_;
     Kind kind_ = Kind::none;
-    Fd file_;                /* of another command, or our own standard input */
-    InputFile stream_;       /* what came of a stream */
-    off_t start_ = 0;        /* where a file began for us */
-    bool is_first_ = true;   /* launch */
+    Fd file_;                /* from an earlier command, or this process's standard input */
+    InputFile stream_;       /* data received from the stream */
+    off_t start_ = 0;        /* position of the file when this process started */
+    bool is_first_ = true;   /* the first launch */
     bool is_terminal_ = false;
     bool is_empty_ = false;  /* /dev/null, or closed */
-    bool has_ended_ = false; /* the stream */
+    bool has_ended_ = false; /* the stream has ended */
     bool is_reading_ = false;
     bool is_writing_ = false;
-    std::uint64_t size_ = 0; /* bytes that have come */
-    std::uint64_t fed_ = 0;  /* bytes that this launcher has been given */
-    Fd sink_;                /* our end of the launcher's pipe */
-    Fd given_;               /* the launcher's */
-    const bool is_slow_;     /* the launcher cannot wait for a rank that does not read */
-    std::uint64_t allowed_ = 0; /* bytes that such a launcher may be given by now */
+    std::uint64_t size_ = 0; /* bytes received */
+    std::uint64_t fed_ = 0;  /* bytes passed to this launcher */
+    Fd sink_;                /* this process's end of the launcher's pipe */
+    Fd given_;               /* the launcher's end of the pipe */
+    /* The launcher buffers input without limit for a rank that does not read. */
+    const bool is_slow_;
+    std::uint64_t allowed_ = 0; /* bytes that such a launcher may have received by now */
     LoopTimer pace_;
-    LoopTimer foreground_;   /* a terminal is looked at again */
-    LoopTimer room_;         /* the file is tried again */
+    LoopTimer foreground_;   /* rechecks whether this process is in the foreground */
+    LoopTimer room_;         /* retries writing the file */
     bool lacks_room_ = false;
 };
 

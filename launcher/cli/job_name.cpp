@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job_name.cpp - names made from the program and the batch job.
+ * job_name.cpp - derives job names from the program and the batch job.
  */
 #include "cli/job_name.hpp"
 
@@ -38,7 +38,7 @@ std::string program_part(const Words &command)
                       ? command[0]
                       : line.application[0];
     } catch (const CommandError &) {
-        program = command[0]; /* of which we do not know the options */
+        program = command[0]; /* a launcher with unknown options */
     }
     std::string name = std::filesystem::path(program).filename();
     for (char &c : name) {
@@ -47,7 +47,7 @@ std::string program_part(const Words &command)
     return name.substr(0, longest_program);
 }
 
-/* Of which command a job's newest checkpoint is. */
+/* Returns the identity of the command that made the job's newest checkpoint. */
 std::optional<std::string> identity_of(const Tiers &tiers, const std::string &job)
 {
     const auto newest = tiers.newest_committed(job);
@@ -59,7 +59,7 @@ std::optional<std::string> identity_of(const Tiers &tiers, const std::string &jo
     return found != variables.end() ? found->second : "";
 }
 
-/* Nothing if another command has it. */
+/* Returns nothing if another command holds the lock. */
 std::optional<Fd> lock_name(const Store &store, const std::string &name)
 {
     const std::filesystem::path directory = store.directory() / name;
@@ -71,7 +71,7 @@ std::optional<Fd> lock_name(const Store &store, const std::string &name)
     if (flock(file.get(), LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
         return std::nullopt;
     }
-    return file; /* some file systems have no locks */
+    return file; /* some file systems do not support locks */
 }
 
 std::string numbered(const std::string &base, int number)
@@ -79,7 +79,7 @@ std::string numbered(const std::string &base, int number)
     return number == 1 ? base : fmt::format("{}.{}", base, number);
 }
 
-/* One under which the command has a checkpoint, else one that no other has taken. */
+/* Returns a name under which the command has a checkpoint, else a free name. */
 JobName name_in_batch_job(const std::string &base, const std::string &identity,
                           const TierDirectories &directories)
 {
@@ -124,7 +124,8 @@ JobName default_job_name(const Words &command, const Scheduler &scheduler,
     try {
         return name_in_batch_job(base, command_identity(command), directories);
     } catch (const Error &) {
-        return {base, Fd()}; /* where no name can be locked there are no checkpoints */
+        /* The directory is unusable, so it has no checkpoints to confuse. */
+        return {base, Fd()};
     }
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job_name.hpp - what `ckpt run` calls a job that the user has not named.
+ * job_name.hpp - the default name of a job under `ckpt run`.
  *
- * PROGRAM-PID; in a batch job PROGRAM-ID, with the scheduler's id, so that the job is found
- * again when the batch job has been put back into the queue. If several commands of one
- * batch job would have the same name the others are PROGRAM-ID.2, PROGRAM-ID.3, ... Their
- * checkpoints tell them apart, as these have the command's identity, and of those that run
- * at the same time a lock.
+ * The name is PROGRAM-PID. In a batch job it is PROGRAM-ID with the scheduler's id, so that
+ * a requeued batch job finds its checkpoints. If several commands of one batch job would
+ * get the same name, the others are PROGRAM-ID.2, PROGRAM-ID.3, ... The identity of the
+ * command in the checkpoints distinguishes them; commands that run at the same time also
+ * use a lock.
  */
 #pragma once
 
@@ -17,15 +17,15 @@
 namespace ckpt::cli
 {
 
-/* Variable of a job, kept in its checkpoints: the identity of its command. */
+/* A variable of the job, kept in its checkpoints: the identity of its command. */
 inline constexpr const char *command_variable = "CKPT_RUN_COMMAND";
 
-/* Sixteen digits; different for commands that differ in a word. */
+/* Returns sixteen digits; they differ for commands that differ in any word. */
 std::string command_identity(const Words &command);
 
 struct JobName {
     std::string text;
-    Fd lock; /* as long as it is there no other command takes the name; or none is needed */
+    Fd lock; /* reserves the name for this command while it is held; may be invalid */
 };
 
 JobName default_job_name(const Words &command, const Scheduler &scheduler,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job_run.cpp - what comes after each launch of a job.
+ * job_run.cpp - decides what follows each launch of a job.
  */
 #include "cli/job_run.hpp"
 
@@ -56,7 +56,8 @@ using std::chrono::steady_clock;
 namespace
 {
 
-/* While a file server is in trouble, or a directory full, a job that was lost waits for it. */
+/* While a file server fails or a directory is full, a job that must restart waits and
+ * retries. */
 constexpr auto next_try = std::chrono::seconds(1);
 constexpr int most_tries = 300;
 
@@ -84,14 +85,14 @@ std::optional<LaunchLine> try_parse(const Words &command)
     }
 }
 
-/* 0: the command does not say. */
+/* Returns 0 if the command does not tell the number of ranks. */
 int ranks_of(const LaunchLine &line)
 {
     const LaunchOption *np = line.find("np");
     return np == nullptr ? 0 : std::atoi(np->values.at(0).c_str());
 }
 
-/* The user has said that ranks may end. */
+/* Whether the launcher's options let the job continue when ranks end. */
 bool tolerates_ended_ranks(const LaunchLine &line)
 {
     static const std::set<std::string> names = {"enable-recovery", "continuous", "with-ft",
@@ -123,12 +124,14 @@ JobRun::JobRun(Options options, const BatchOptions &batch)
     } catch (const Error &problem) {
         stop_with(exit_usage, "--spares: {}", problem.what());
     }
-    spdlog::set_level(spdlog::level::off); /* the agents' connections are for their logs */
+    /* No log messages about the agents' connections. */
+    spdlog::set_level(spdlog::level::off);
     tolerates_ended_ranks_ = line && tolerates_ended_ranks(*line);
     choose_recovery();
 }
 
-/* What is missing is said once; the job then runs as with the protocol auto. */
+/* If a prerequisite is missing, prints that once; the job then runs as with the protocol
+ * auto. */
 void JobRun::choose_recovery()
 {
     const auto protocol = options_.settings.find("CKPT_PROTOCOL");
@@ -157,14 +160,14 @@ std::filesystem::path JobRun::supervisor_file() const
     return options_.directories.lasting() / options_.job / "supervisor";
 }
 
-/* checkpoint: that is about to be restarted; 0: none. */
+/* checkpoint: number of the checkpoint about to be restarted; 0: none. */
 void JobRun::take_for(std::uint64_t checkpoint, JobOwnership::Take take)
 {
     uses_ = checkpoint;
     take_as("", take);
 }
 
-/* launcher: as in JobOwner. */
+/* launcher: see JobOwner. */
 void JobRun::take_as(const std::string &launcher, JobOwnership::Take take)
 {
     try {
@@ -178,21 +181,21 @@ void JobRun::take_as(const std::string &launcher, JobOwnership::Take take)
     }
 }
 
-/* The launcher has not begun yet. If we are killed before an agent has the job, the record names a
- * process that lives, and nobody takes the job for lost. A directory that cannot be written to does
- * not keep the launcher from running. */
+/* Called before the launcher executes its program. If `ckpt run` is killed before an agent owns
+ * the job, the record names a living process, and no other command takes the job. An unwritable
+ * directory does not prevent the launch. */
 void JobRun::own_launcher(pid_t launcher)
 {
     try {
         take_as(process_identity(launcher), JobOwnership::Take::ask);
     } catch (const CommandError &) {
-        throw; /* the job is another's */
+        throw; /* the job belongs to another command */
     } catch (const Error &problem) {
         fmt::print(stderr, "ckpt: {}\n", problem.what());
     }
 }
 
-/* Launches of a job have numbers that grow, also over several `ckpt run`. */
+/* The incarnation numbers of a job's launches ascend, also across several `ckpt run`. */
 Environment JobRun::supervision()
 {
     using namespace std::chrono;
@@ -205,7 +208,7 @@ Environment JobRun::supervision()
                        {owner_variable, token_},
                        {CKPT_INPUT_VARIABLE, input_->variable()}};
     if (const auto key = options_.settings.find(key_variable); key != options_.settings.end()) {
-        all.insert(*key); /* also for a restart */
+        all.insert(*key); /* needed for a restart too */
     }
     if (acts_for_launcher_) {
         all[CKPT_STARTED_VARIABLE] = started_socket(options_.directories, options_.job);
@@ -239,15 +242,15 @@ Invocation JobRun::first_start()
     return first;
 }
 
-/* The job begins again, with the files as they were when it began. */
+/* Starts the job from the beginning, with its files as they were then. */
 Invocation JobRun::start_over()
 {
     bring_files_back(options_.directories, options_.job, nullptr, options_.files);
     return first_start();
 }
 
-/* What a directory that cannot be used now does not let be done is tried again, if there was a
- * launch: nobody else starts the job again. */
+/* Repeats `function` while a directory is temporarily unusable, if there was a launch already.
+ * No other process would restart the job. */
 template <typename Function> auto JobRun::patiently(const Function &function)
 {
     for (int tries = 0;; tries++) {
@@ -276,7 +279,7 @@ Invocation JobRun::restart_now(const Checkpoint &checkpoint)
 {
     RestartOptions options;
 
-    take_for(checkpoint.number, JobOwnership::Take::ask); /* from the agent of the last launch */
+    take_for(checkpoint.number, JobOwnership::Take::ask); /* from the last launch's agent */
     bring_files_back(options_.directories, options_.job, &checkpoint, options_.files);
     options.libraries = library_directory();
     options.current = ckpt_variables(environ);
@@ -304,7 +307,7 @@ Invocation JobRun::restart_now(const Checkpoint &checkpoint)
 
 /* ---- Pieces on nodes ------------------------------------------------------------- */
 
-/* The next launch is of this checkpoint. */
+/* The next launch restarts this checkpoint. */
 void JobRun::prepare_gathering(const Checkpoint &checkpoint)
 {
     gathering_.reset();
@@ -315,7 +318,8 @@ void JobRun::prepare_gathering(const Checkpoint &checkpoint)
     }
 }
 
-/* In the launch that is over: then its checkpoint is of no use, and nothing else was wrong. */
+/* Whether the last launch failed because its checkpoint could not be gathered. Then that
+ * checkpoint is useless, but nothing else is wrong. */
 bool JobRun::could_not_gather()
 {
     if (!gathering_ || gathering_->failure().empty()) {
@@ -349,7 +353,8 @@ int JobRun::run()
         fmt::print(stderr, "ckpt: the job goes on from {}\n", checkpoint->name());
         before_ = 0;
         last_ = checkpoint->number;
-        next = restart(*checkpoint); /* also reveals what an earlier run has concealed */
+        /* Also reveals outputs that an earlier run has concealed. */
+        next = restart(*checkpoint);
         conceal();
     }
     if (!next) {
@@ -359,11 +364,12 @@ int JobRun::run()
     }
     int code = 0;
     Ending ending;
-    /* The end may be asked for while checkpoints are read. */
+    /* A request to end the job may arrive while checkpoints are read. */
     while (next && (!has_launched_ || rest(milliseconds(0)))) {
         ending = launch(*next);
         code = ending.exit_code;
-        const bool is_in_pieces = could_not_gather(); /* before the next one is chosen */
+        /* Must be known before the next checkpoint is chosen. */
+        const bool is_in_pieces = could_not_gather();
         if (ending.last) {
             next = after_last(ending, code);
         } else if (code == 0 || ending.by_user) {
@@ -385,7 +391,7 @@ int JobRun::run()
     return code;
 }
 
-/* How the job has ended does not depend on a directory that cannot be used any more. */
+/* A directory that has become unusable does not change the outcome of the job. */
 void JobRun::leave_directory(int code)
 {
     const std::array<std::function<void()>, 3> steps = {[&] { forget_input(code); },
@@ -438,7 +444,7 @@ Ending JobRun::launch(const Invocation &invocation)
 
 /* ---- Outputs ------------------------------------------------------------------------ */
 
-/* Of a job that begins. */
+/* For a job that starts from the beginning. */
 void JobRun::begin_journal() const
 {
     const auto journal = provide_journal(options_.directories, options_.job);
@@ -447,11 +453,11 @@ void JobRun::begin_journal() const
     }
 }
 
-/* The processes of the job learn of it when they start. */
+/* The processes of the job read this when they start. */
 void JobRun::conceal() const
 {
     if (image_key()) {
-        return; /* nothing in the journal's directory is authentic */
+        return; /* no file in the journal's directory is authenticated */
     }
     if (!options_.conceals) {
         reveal_all_outputs(options_.directories, options_.job); /* of an earlier run */
@@ -479,7 +485,7 @@ void JobRun::open_input(bool is_resumed)
                    try_parse(options_.command).value_or(line), is_resumed);
 }
 
-/* A restart by hand can use what was kept. */
+/* Keeps the input if a manual restart may need it. */
 void JobRun::forget_input(int code)
 {
     if (code == 0 || newest_number(options_.directories, options_.job) == 0) {
@@ -487,7 +493,7 @@ void JobRun::forget_input(int code)
     }
 }
 
-/* A program that never was a job has no use for it. */
+/* Removes the directory of a program that never became a job. */
 void JobRun::forget_directory() const
 {
     const auto directory = supervisor_file().parent_path();
@@ -515,7 +521,7 @@ std::optional<Invocation> JobRun::after_last(const Ending &ending, int &code)
         code = after_warning(ending, last.name.has_value());
         return std::nullopt;
     }
-    if (!last.name) { /* it has ended meanwhile */
+    if (!last.name) { /* the job ended before the checkpoint was committed */
         return code == 0 || ending.by_user ? std::nullopt : after_failure(ending);
     }
     nodes_are_free(last);
@@ -537,13 +543,13 @@ std::optional<Invocation> JobRun::after_last(const Ending &ending, int &code)
     return start_again(checkpoint_to_restart());
 }
 
-/* Where the directory can be used again the job goes on from what it has there. */
+/* Once the directory is usable again, the job can continue from its newest checkpoint there. */
 int JobRun::after_unprotected(int code) const
 {
     std::uint64_t newest = 0;
     try {
         newest = newest_number(options_.directories, options_.job);
-    } catch (const Error &problem) { /* the directory that has made it unprotected */
+    } catch (const Error &problem) { /* the directory may still be unusable */
         fmt::print(stderr, "ckpt: {}\n", problem.what());
     }
     if (newest == 0) {
@@ -561,7 +567,7 @@ void JobRun::await_last_agent() const
     }
 }
 
-/* Whoever has asked for that can go on. */
+/* Tells the requester that the nodes are free. */
 void JobRun::nodes_are_free(const LastCheckpoint &last)
 {
     await_last_agent();
@@ -585,7 +591,8 @@ std::optional<Checkpoint> JobRun::checkpoint_to_restart()
 
 std::optional<Checkpoint> JobRun::look_for_checkpoint()
 {
-    /* What has failed once may be damaged where a quick look does not see it. */
+    /* The checkpoint of a failed restart gets a full check, because a quick one may miss
+     * damage. */
     const bool is_once_more =
         last_ > 0 && newest_number(options_.directories, options_.job) == last_;
 
@@ -596,9 +603,9 @@ std::optional<Checkpoint> JobRun::look_for_checkpoint()
                              is_once_more ? Verification::full : Verification::quick);
     } catch (const Error &problem) {
         if (may_pass(problem.code())) {
-            throw; /* a checkpoint may be there, so the job must not begin anew */
+            throw; /* a checkpoint may exist, so the job must not start from the beginning */
         }
-        return std::nullopt; /* all have been named */
+        return std::nullopt; /* all unusable checkpoints were named on stderr */
     }
 }
 
@@ -614,7 +621,7 @@ JobRun::start_again(const std::optional<Checkpoint> &checkpoint)
     return restart(*checkpoint);
 }
 
-/* An older checkpoint is no other failure of the job. */
+/* Falling back to an older checkpoint does not count as another failure of the job. */
 std::optional<Invocation> JobRun::after_lost_pieces(int code)
 {
     const auto checkpoint = checkpoint_to_restart();
@@ -635,9 +642,9 @@ bool JobRun::has_enough_nodes() const
     return !nodes_.is_known() || nodes_.left() >= std::max<std::size_t>(options_.min_nodes, 1);
 }
 
-/* A rank that fails while it is replayed, perhaps before it is known which one it is, does
- * something else than it did: it would do so again, and the failure is still the one because
- * of which it was to be replayed. */
+/* A rank that fails during its replay behaves differently than before, and would fail again;
+ * the failing rank may not be known yet. The cause remains the failure that led to the
+ * replay. */
 Failure JobRun::cause_of(const Ending &ending)
 {
     Failure failure = ending.failure.value_or(Failure());
@@ -670,7 +677,8 @@ std::optional<Invocation> JobRun::after_failure(const Ending &ending)
                                               nodes_.all()));
         return std::nullopt;
     }
-    /* What it has done since the beginning is not done once more for damaged files. */
+    /* If damaged files are the reason that no checkpoint is usable, the job does not start from
+     * the beginning, because that would repeat all of its work. */
     if (!checkpoint && patiently([this] {
             return has_damaged(options_.directories, options_.job, prospects());
         })) {
@@ -694,7 +702,7 @@ std::optional<Invocation> JobRun::after_failure(const Ending &ending)
     return checkpoint ? restart(*checkpoint) : start_over();
 }
 
-/* Until no rank that was cut off is alive. */
+/* Returns the time until all ranks on cut-off nodes have ended (fencing). */
 milliseconds JobRun::time_to_fence(const Ending &ending)
 {
     using std::chrono::ceil;
@@ -712,7 +720,7 @@ void JobRun::say_end(int code, const std::string &why) const
 
 /* ---- Between two launches ---------------------------------------------------------- */
 
-/* False if somebody asks for the end meanwhile. */
+/* Returns false if a request to end the job arrives meanwhile. */
 bool JobRun::rest(milliseconds time)
 {
     const auto until = steady_clock::now() + time;
@@ -733,7 +741,7 @@ bool JobRun::rest(milliseconds time)
     return goes_on;
 }
 
-/* False if it is to end instead. Its nodes are free meanwhile. */
+/* Returns false if the job is to end instead. Its nodes are free meanwhile. */
 bool JobRun::wait_until_resumed()
 {
     const double since = static_cast<double>(now_nanoseconds()) * 1e-9;
@@ -790,7 +798,7 @@ std::string JobRun::obstacle(const std::string &from, const std::string &to) con
     }
 }
 
-/* Nothing if none has to, or if it cannot be done, which is told. */
+/* Returns nothing if no rank has to move, or if that is impossible, which it prints. */
 std::optional<Words> JobRun::nodes_to_move_to(int signal)
 {
     try {
@@ -811,8 +819,8 @@ std::optional<Words> JobRun::nodes_to_move_to(int signal)
     return std::nullopt;
 }
 
-/* Between two launches a shell stops this process alone, and continues it: that SIGCONT is not
- * for the job. False if the signal is for something else. */
+/* Between two launches the shell stops and continues only this process, so its SIGCONT is not
+ * for the job. Returns false if the signal has another purpose. */
 bool JobRun::take_job_control(int signal)
 {
     if (signal == SIGTSTP) {
@@ -823,7 +831,8 @@ bool JobRun::take_job_control(int signal)
     return signal == SIGCHLD || (signal == SIGCONT && std::exchange(was_stopped_, false));
 }
 
-/* While it is on no node. False if the signal is for something else. */
+/* Handles a migration signal while the job is swapped out. Returns false if the signal has
+ * another purpose. */
 bool JobRun::take_nodes_between(int signal)
 {
     if (!options_.migrations.contains(signal)) {

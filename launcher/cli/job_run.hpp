@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job_run.hpp - the life of a job under `ckpt run`: launches, restarts after failures, being
- * swapped out, migrations.
+ * job_run.hpp - the life of a job under `ckpt run`: launches, restarts after failures,
+ * swapping, migrations.
  */
 #pragma once
 
@@ -24,7 +24,7 @@
 namespace ckpt::cli
 {
 
-/* For the agent of a job that has ended to end, too. */
+/* Maximum wait for the agent of an ended job to end, in milliseconds. */
 inline constexpr int last_agent_ms = 30000;
 
 class JobRun
@@ -34,25 +34,26 @@ class JobRun
         Words command;
         std::string job;
         TierDirectories directories;
-        Environment settings; /* of the job */
+        Environment settings; /* settings of the job */
         RestartPolicy::Limits restarts;
         std::size_t spares = 0;
         std::size_t min_nodes = 1;
-        std::set<int> swaps; /* signals */
-        std::set<int> migrations;           /* signals, on which ... */
-        std::filesystem::path nodes_file{}; /* ... this is read */
+        std::set<int> swaps; /* signals that swap the job out */
+        std::set<int> migrations;           /* signals for a migration to the nodes ... */
+        std::filesystem::path nodes_file{}; /* ... in this file */
         journal::Files files = journal::Files::roll_back;
-        bool ends_unprotected = false; /* a job that cannot be saved for an interval */
-        bool conceals = false; /* what it writes is concealed until a checkpoint commits */
+        bool ends_unprotected = false; /* end a job that cannot be saved for one interval */
+        bool conceals = false; /* conceal outputs until a checkpoint commits */
     };
 
-    /* Signals wait from now on. `batch` must live longer. Throws Error. */
+    /* From now on signals are received through a descriptor. `batch` must outlive this
+     * object. Throws Error. */
     JobRun(Options options, const BatchOptions &batch);
 
-    /* Makes the job this command's, until it ends. */
+    /* Takes the ownership of the job for this command, until it ends. */
     void take(JobOwnership::Take take) { take_for(0, take); }
 
-    /* Runs the job to its end; the exit code. Throws Error. */
+    /* Runs the job to its end; returns the exit code. Throws Error. */
     int run();
 
   private:
@@ -104,28 +105,31 @@ class JobRun
     const BatchOptions &batch_;
     SignalDescriptor signals_;
     EventLoop loop_;
-    std::optional<RunRequests> requests_; /* while run() runs */
+    std::optional<RunRequests> requests_; /* during run() */
     NodePlan nodes_;
     bool tolerates_ended_ranks_ = false;
-    bool acts_for_launcher_ = false; /* so that ranks that die can be replayed */
-    bool is_warned_ = false; /* between two launches */
-    bool was_stopped_ = false; /* likewise, until the SIGCONT of that has been taken */
+    /* Acts for the launcher when ranks die, so that they can be replayed. */
+    bool acts_for_launcher_ = false;
+    bool is_warned_ = false; /* a warning signal came between two launches */
+    /* Stopped between two launches; reset by the matching SIGCONT. */
+    bool was_stopped_ = false;
     RestartPolicy policy_;
     const std::string token_ = make_owner_token();
     std::optional<JobOwnership> ownership_;
-    std::uint64_t uses_ = 0; /* checkpoint that the launch goes on from; 0: none */
+    std::uint64_t uses_ = 0; /* checkpoint from which the launch continues; 0: none */
     std::uint64_t incarnation_ = 0;
-    std::uint64_t newest_ = 0; /* checkpoint when this command began */
-    std::uint64_t before_ = 0; /* those up to this one are not its own */
-    std::uint64_t last_ = 0;   /* that it was restarted from */
-    std::optional<gather::Gathering> gathering_; /* of this launch, if that is on nodes */
-    std::set<std::uint64_t> not_on_nodes_; /* checkpoints of which too much was lost */
+    std::uint64_t newest_ = 0; /* newest checkpoint when this command started */
+    std::uint64_t before_ = 0; /* checkpoints up to this number belong to earlier runs */
+    std::uint64_t last_ = 0;   /* checkpoint of the last restart */
+    std::optional<gather::Gathering> gathering_; /* if the checkpoint is on the nodes */
+    std::set<std::uint64_t> not_on_nodes_; /* the nodes have lost too much */
     std::set<std::string> lost_nodes_;
-    std::optional<Failure> salvage_; /* since which the job has come to no other checkpoint */
-    std::optional<JobInput> input_; /* while run() runs */
+    /* The failure that led to a replay, until the job has a newer checkpoint. */
+    std::optional<Failure> salvage_;
+    std::optional<JobInput> input_; /* during run() */
     bool has_launched_ = false;
-    bool has_all_input_ = false;    /* the checkpoint of this launch */
-    std::set<std::uint64_t> not_replayed_; /* checkpoints of which the replay has failed */
+    bool has_all_input_ = false;    /* the checkpoint of this launch has all of the input */
+    std::set<std::uint64_t> not_replayed_; /* checkpoints from which a replay has failed */
 };
 
 } // namespace ckpt::cli

@@ -38,12 +38,12 @@ constexpr const char *run_extension = ".run";
 constexpr int status_timeout_ms = 5000;
 constexpr auto look_again = std::chrono::milliseconds(20);
 
-/* There is no such job, but there may be one in a moment. */
+/* There is no such job yet, but it may appear in a moment. */
 struct NotYet : CommandError {
     using CommandError::CommandError;
 };
 
-/* Of the job's directories one is enough. */
+/* Whether one of the job's directories is among those given. */
 bool is_in(const control::Status &status, const TierDirectories &directories)
 {
     const WaitNotice notice(directories.text());
@@ -52,13 +52,13 @@ bool is_in(const control::Status &status, const TierDirectories &directories)
            directories.contains(status.slow_directory);
 }
 
-/* The same by their names. */
+/* The same, by their names only. */
 bool is_said_to_be_in(const control::Status &status, const TierDirectories &directories)
 {
     return directories.name(status.directory) || directories.name(status.slow_directory);
 }
 
-/* Those of agents before those of `ckpt run`. */
+/* Returns sockets of agents before sockets of `ckpt run`. */
 std::vector<fs::path> in_order(std::vector<fs::path> sockets)
 {
     std::ranges::stable_partition(sockets, [](const fs::path &socket) {
@@ -85,8 +85,8 @@ std::vector<fs::path> known_sockets(const TierDirectories &directories)
     return in_order({sockets.begin(), sockets.end()});
 }
 
-/* Whether it is that of the `ckpt run` of a job that is coordinated on this host: its agent
- * answers for itself. */
+/* Whether the socket belongs to the `ckpt run` of a job whose coordinator is on this host and
+ * has answered itself. */
 bool is_known(const std::vector<RunningJob> &jobs, const fs::path &socket)
 {
     return std::ranges::any_of(jobs, [&](const RunningJob &job) {
@@ -96,8 +96,8 @@ bool is_known(const std::vector<RunningJob> &jobs, const fs::path &socket)
     });
 }
 
-/* Whether it is what `ckpt run` says while an agent that has come already says that itself,
- * perhaps without the name. */
+/* Whether the status is from `ckpt run` for a starting job, and an agent of the job has already
+ * answered, perhaps without the job's name. */
 bool is_told_by_agent(const std::vector<RunningJob> &jobs, const control::Status &status)
 {
     const TierDirectories own = {status.directory, status.slow_directory};
@@ -108,7 +108,7 @@ bool is_told_by_agent(const std::vector<RunningJob> &jobs, const control::Status
            });
 }
 
-/* What the agent says about its job, or nothing if there is no agent. */
+/* Returns the status of the agent's job; nothing without a reply. */
 std::optional<control::Status> ask_status(const fs::path &socket)
 {
     control::Request request;
@@ -119,7 +119,7 @@ std::optional<control::Status> ask_status(const fs::path &socket)
             return reply->status;
         }
     } catch (const AgentDied &) {
-        /* its job has just ended */
+        /* the agent's job has just ended */
     } catch (const Error &problem) {
         fmt::print(stderr, "ckpt: {}\n", problem.what());
     }
@@ -132,7 +132,8 @@ bool is_number(const std::string &word)
            word.find_first_not_of("0123456789") == word.npos;
 }
 
-/* Its numbers of processes are those of this host: not if ckpt run has passed it on. */
+/* Whether the process ids in the status are those of this host. They are not if `ckpt run`
+ * passed the request on. */
 bool is_local(const RunningJob &job)
 {
     return job.socket.extension() != run_extension;
@@ -160,7 +161,7 @@ std::vector<RunningJob> matching(const std::vector<RunningJob> &jobs,
             found.push_back(job);
         }
     }
-    /* Jobs of one name in several directories: the given one decides. */
+    /* If several directories have a job of that name, prefers the given directory. */
     if (found.size() > 1) {
         auto elsewhere = [&](const RunningJob &job) {
             return !is_in(job.status, directories);
@@ -182,7 +183,7 @@ std::string names_of(const std::vector<RunningJob> &jobs)
     return names;
 }
 
-/* Why no job of that name can be reached from here. */
+/* Explains why no job of that name can be reached from here. */
 [[noreturn]] void explain_name(const TierDirectories &directories,
                                const std::string &name)
 {
@@ -205,7 +206,8 @@ std::string names_of(const std::vector<RunningJob> &jobs)
     throw CommandError(exit_not_found, text);
 }
 
-/* The process of an agent whose launch is over, and which has yet to give the job back. */
+/* Returns the process of an agent whose launch is over, and which has not given up the job
+ * yet. */
 std::optional<pid_t> last_agent(const Tiers &tiers, const std::string &job)
 {
     const auto owner = owner_of(tiers.records(job));
@@ -213,9 +215,9 @@ std::optional<pid_t> last_agent(const Tiers &tiers, const std::string &job)
     const auto pid = owner ? pid_here(owner->place) : std::nullopt;
 
     if (!pid || !state || state->agent_pid != *pid) {
-        return std::nullopt; /* a command that has just begun, or something of another node */
+        return std::nullopt; /* the owner is a new command, or a process on another node */
     }
-    /* To the `ckpt run` that has started it the agent gives way at once. */
+    /* The agent yields at once to the `ckpt run` that started it. */
     const bool is_over = state->state == "running" ? !is_running(state->launcher_pid)
                                                    : !lives(owner->runner).value_or(false);
     return is_over ? pid : std::nullopt;
@@ -257,8 +259,8 @@ std::vector<RunningJob> jobs_said_to_run_in(const TierDirectories &directories)
 namespace
 {
 
-/* What is known of the job without a look into the directories, whose file system may hang: the
- * only one that is said to be in them, if none is named. */
+/* Finds the job without access to the directories, whose file system may hang. Without a name,
+ * the only job that reports one of the directories. */
 std::optional<RunningJob> find_by_sockets(const TierDirectories &directories,
                                           const std::string &word)
 {
@@ -355,7 +357,8 @@ void wait_for_last_agent(const Tiers &tiers, const std::string &job,
                          int timeout_ms)
 {
     using std::chrono::steady_clock;
-    constexpr int turn_ms = 20; /* it may give the job back before it ends */
+    /* Polls, because the agent may give up the job before it ends. */
+    constexpr int turn_ms = 20;
     const auto until = steady_clock::now() + std::chrono::milliseconds(timeout_ms);
 
     while (steady_clock::now() < until) {

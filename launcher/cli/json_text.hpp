@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * json_text.hpp - JSON for standard output.
+ * json_text.hpp - formats JSON for standard output.
  */
 #pragma once
 
@@ -11,8 +11,8 @@
 namespace ckpt::cli
 {
 
-/* Indented, with a newline at the end. Names of files and threads need not be
- * UTF-8: what is not becomes U+FFFD. */
+/* Returns indented text with a newline at its end. Names of files and threads
+ * may be invalid UTF-8; invalid bytes become U+FFFD. */
 template <typename Json> std::string json_text(const Json &json)
 {
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * launch_line.cpp - options of mpirun (Open MPI 4.1 and 5.0) and srun, and how
- * many values each takes.
+ * launch_line.cpp - options of mpirun (Open MPI 4.1 and 5.0) and srun, with the
+ * number of their values.
  */
 #include "cli/launch_line.hpp"
 
@@ -19,9 +19,8 @@ namespace ckpt::cli
 namespace
 {
 
-/* Options of mpirun with the number of their values; dashes taken off. The
- * two series agree where they have an option in common, but for "dvm", which
- * is left out. */
+/* Options of mpirun, without dashes, with the number of their values. The two
+ * series agree on their common options, except "dvm", which is left out. */
 const std::map<std::string_view, std::size_t> open_mpi_options = {
     {"H", 1}, {"N", 1}, {"V", 0}, {"add-host", 1}, {"add-hostfile", 1},
     {"allow-run-as-root", 0}, {"am", 1}, {"amca", 1}, {"app", 1},
@@ -62,13 +61,13 @@ const std::map<std::string_view, std::size_t> open_mpi_options = {
     {"xml-file", 1}, {"xterm", 1},
 };
 
-/* The spellings of one thing that matter here. */
+/* Canonical names of the options that matter here. */
 const std::map<std::string_view, std::string_view> open_mpi_synonyms = {
     {"c", "np"}, {"n", "np"}, {"wd", "wdir"}, {"H", "host"},
 };
 
-/* srun: letters that take a value, and long options that take none. All other
- * long options take one, after '=' or as the next word. */
+/* srun: short options with a value, and long options without one. All other
+ * long options take a value, after '=' or as the next word. */
 constexpr std::string_view srun_letters_with_value =
     "ABCDEGJLMNSTUWacdeikmnopqrtwx";
 const std::set<std::string_view> srun_flags = {
@@ -99,7 +98,8 @@ std::string_view without_dashes(std::string_view word)
     return word;
 }
 
-/* Takes `count` values that follow word `at`; none if there are too few. */
+/* Takes the `count` values that follow word `at`; returns nothing if there are
+ * too few words. */
 std::optional<LaunchOption> take(const Words &words, std::size_t at,
                                  std::size_t count, std::string name)
 {
@@ -111,7 +111,7 @@ std::optional<LaunchOption> take(const Words &words, std::size_t at,
     return LaunchOption{std::move(name), {first + 1, end}, {first, end}};
 }
 
-/* The option that starts at words[at]; nothing if it is not known. */
+/* Takes the option at words[at]; returns nothing if it is unknown. */
 std::optional<LaunchOption> take_open_mpi(const Words &words, std::size_t at)
 {
     std::string_view name = without_dashes(words[at]);
@@ -120,7 +120,7 @@ std::optional<LaunchOption> take_open_mpi(const Words &words, std::size_t at)
         return take(words, at, known->second,
                     one_name(open_mpi_synonyms, name));
     }
-    std::size_t equals = name.find('='); /* Open MPI 5 takes --name=value */
+    std::size_t equals = name.find('='); /* Open MPI 5 accepts --name=value */
     known = open_mpi_options.find(name.substr(0, equals));
     if (equals == name.npos || known == open_mpi_options.end() ||
         known->second == 0) {
@@ -152,7 +152,7 @@ std::optional<LaunchOption> take_srun(const Words &words, std::size_t at)
     if (srun_letters_with_value.find(name[0]) == name.npos) {
         return LaunchOption{unique, {}, {word}};
     }
-    if (name.size() > 1) { /* -n4 */
+    if (name.size() > 1) { /* value in the same word: -n4 */
         return LaunchOption{unique, {std::string(name.substr(1))}, {word}};
     }
     return take(words, at, 1, unique);
@@ -190,7 +190,8 @@ bool looks_like_option(const std::string &word)
     return word.size() > 1 && word[0] == '-';
 }
 
-/* Where the application's own argv begins at the end of `words`, or npos. */
+/* Returns where the application's argv begins at the end of `words`, or
+ * npos. */
 std::size_t tail_position(const Words &words, const Words &application)
 {
     if (application.empty() || application.size() > words.size() ||
@@ -232,7 +233,8 @@ LaunchLine parse_launch_line(const Words &command, const Words &application)
     while (at < command.size() && looks_like_option(command[at])) {
         auto option = take_option(line.launcher, command, at);
         if (!option && tail != std::string::npos && tail > at) {
-            /* Not known, but it ends where the application begins. */
+            /* unknown option: its values extend to the start of the
+             * application */
             option = take(command, at, tail - at - 1, "");
         }
         if (!option) {
@@ -267,7 +269,7 @@ std::vector<LaunchOption> parse_launch_options(Launcher launcher,
                       words[at]);
         }
         auto option = take_option(launcher, words, at);
-        if (!option) { /* not known: what follows it must be its values */
+        if (!option) { /* unknown: its values extend to the next option */
             auto end = std::find_if(
                 words.begin() + static_cast<std::ptrdiff_t>(at) + 1,
                 words.end(), looks_like_option);

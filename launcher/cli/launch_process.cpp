@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * launch_process.cpp - exec and spawn of a launcher.
+ * launch_process.cpp - executes a launcher, in this process or in a child.
  */
 #include "cli/launch_process.hpp"
 
@@ -37,7 +37,7 @@ std::vector<char *> pointers(const Words &words)
     return array;
 }
 
-/* "DEVICE:INODE" of an output that is a file. */
+/* Returns "DEVICE:INODE" of an output that is a file. */
 std::string file_of(int fd)
 {
     struct stat status {};
@@ -47,7 +47,8 @@ std::string file_of(int fd)
     return fmt::format("{:016x}:{:016x}", status.st_dev, status.st_ino);
 }
 
-/* Only this tells which process has opened the files of a program without a launcher. */
+/* For a program without a launcher, this tells which of its output files its parent has
+ * opened. */
 void tell_output(bool alone)
 {
     unsetenv(CKPT_OUTPUT_VARIABLE);
@@ -68,7 +69,7 @@ void tell_output(bool alone)
     }
 }
 
-/* Ends if the process that would open it has. */
+/* Waits until the parent opens the gate; exits if the parent has ended. */
 void wait_for_gate(int gate)
 {
     char byte;
@@ -95,7 +96,7 @@ void become(const Invocation &invocation)
         fail_errno(errno, "{} cannot be given its standard input", program);
     }
     tell_output(invocation.alone);
-    if (invocation.alone) { /* mpi-plugin/alone/identity.h */
+    if (invocation.alone) { /* see mpi-plugin/alone/identity.h */
         setenv("CKPT_ALONE", process_identity(getpid()).c_str(), 1);
         close_inherited_descriptors(invocation.command);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * launch_process.hpp - start a launcher: instead of this process, or below it.
+ * launch_process.hpp - starts a launcher, in place of this process or as its child.
  */
 #pragma once
 
@@ -16,25 +16,28 @@
 namespace ckpt::cli
 {
 
-/* Becomes the command. Returns only by throwing Error. */
+/* Executes the command in this process. Returns only by throwing Error. */
 [[noreturn]] void become(const Invocation &invocation);
 
-/* A launcher below this process. Not for programs with several threads. */
+/* A launcher that is a child of this process. Not for programs with several threads. */
 class LauncherProcess
 {
   public:
-    /* mask: of signals, for the command. note: is told of the process before that becomes the
-     * command, which it does not if this process ends meanwhile. Throws Error if there can be no
-     * process, or what `note` throws; a command that cannot be started ends with 127. */
+    /* mask: signal mask of the command. note: called with the process id before the process
+     * executes the command. If this process ends before, the command never starts. Throws Error
+     * if the process cannot be created, or the error of `note`. If the command cannot be
+     * executed, the process exits with 127. */
     LauncherProcess(const Invocation &invocation, const sigset_t &mask,
                     const std::function<void(pid_t)> &note);
 
     pid_t pid() const { return pid_; }
-    /* Readable when it has ended. */
+    /* A pidfd, readable when the launcher has ended. */
     int descriptor() const { return process_.get(); }
-    /* As a shell gives it, 128 + signal; nothing while it runs. */
+    /* Returns the exit code in the form of a shell, 128 + signal for signals; nothing while it
+     * runs. */
     std::optional<int> exit_code();
-    /* The signal by which it has stopped, once, if it is stopped now. */
+    /* Returns the signal that stopped the launcher, once per stop; nothing if it is not
+     * stopped. */
     std::optional<int> stop_signal() const;
     void signal(int number) const;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * launcher_children.cpp - how the processes end that a launcher has started.
+ * launcher_children.cpp - observes how the children of a launcher end.
  */
 #include "cli/launcher_children.hpp"
 
@@ -17,10 +17,10 @@ namespace ckpt::cli
 namespace
 {
 
-/* Since Linux 6.5; Debian 12's headers do not have it. */
+/* Since Linux 6.5; Debian 12's headers lack it. */
 constexpr int so_peerpidfd = 77;
 
-/* Nothing if it has ended already: it was not waiting for us then. */
+/* Returns nothing if the process has ended already; then it no longer waits. */
 std::optional<std::pair<pid_t, Fd>> peer_of(int connection)
 {
     ucred credentials{};
@@ -57,7 +57,8 @@ LauncherChildren::LauncherChildren(EventLoop &loop, const std::filesystem::path 
 {
 }
 
-/* It goes on when the connection is closed, by our return. */
+/* The child continues when this function returns and the connection is
+ * closed. */
 void LauncherChildren::take(const Fd &connection)
 {
     auto peer = peer_of(connection.get());

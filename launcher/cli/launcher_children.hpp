@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * launcher_children.hpp - how the processes end that a launcher on this node has started, for
- * a launcher that goes on as if nothing had happened: also before they are ranks, when no agent
- * can tell, or when there is none. They say that they are there (libckpt/task/started.h).
+ * launcher_children.hpp - observes how the children of a launcher on this node end, for a
+ * launcher that ignores the end of ranks. It also sees children that end before they become
+ * ranks, and works without an agent. The children announce themselves (libckpt/task/started.h).
  */
 #pragma once
 
@@ -21,17 +21,18 @@ namespace ckpt::cli
 class LauncherChildren
 {
   public:
-    /* status: as wait(2) gives it, and not 0. */
+    /* status: from wait(2), not 0. */
     using Failed = std::function<void(pid_t child, int status)>;
 
-    /* Whether this kernel tells all that is needed. */
+    /* Whether the kernel has the required features. */
     static bool can_watch();
 
-    /* Listens at `socket` from now on: a launch that begins later is not missed. `loop` must
-     * live longer. Throws Error. */
+    /* Listens at `socket` from now on, so that a launch that starts later is not missed. `loop`
+     * must outlive this object. Throws Error. */
     LauncherChildren(EventLoop &loop, const std::filesystem::path &socket, Failed failed);
 
-    /* Whose children these are; others are let go on unseen. */
+    /* Sets the parent of the observed children; other processes may continue without being
+     * observed. */
     void belong_to(pid_t launcher) { launcher_ = launcher; }
 
   private:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * launcher_kind.cpp - tells Open MPI's mpirun from MPICH's.
+ * launcher_kind.cpp - distinguishes Open MPI's mpirun from MPICH's.
  */
 #include "cli/launcher_kind.hpp"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * launcher_kind.hpp - the families of launchers, by their options.
+ * launcher_kind.hpp - families of launchers with the same options.
  */
 #pragma once
 
@@ -17,9 +17,10 @@ enum class Launcher {
 };
 
 /*
- * Decided by the file name of the program. mpirun and mpiexec may be of either
- * MPI: then by what they are links to and what is installed beside them; Open
- * MPI's if that does not tell. A name without a slash is looked up in PATH.
+ * Decides by the program's file name. mpirun and mpiexec may belong to either
+ * MPI; then their link target and the files installed beside them decide.
+ * Returns open_mpi if these do not tell. A name without a slash is looked up in
+ * PATH.
  */
 Launcher launcher_of(const std::string &program);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * levels.cpp - reads --levels.
+ * levels.cpp - parses --levels.
  */
 #include "cli/levels.hpp"
 
@@ -45,7 +45,7 @@ std::filesystem::path own_directory(const char *parent)
     return fmt::format("{}/ckpt-{}", parent, ::getuid());
 }
 
-/* Of levels of one kind there is one at most. */
+/* At most one level of each kind is allowed. */
 std::string kind_of(const std::string &name)
 {
     return name == "memory" || name == "local" ? "nodes"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * levels.hpp - where checkpoints are kept, by how much they survive: --levels
- * (docs/levels.md).
+ * levels.hpp - the levels at which checkpoints are kept, by the failures that they survive:
+ * --levels (docs/levels.md).
  */
 #pragma once
 
@@ -14,13 +14,13 @@ namespace ckpt::cli
 {
 
 struct Levels {
-    /* The directory of each node, unless --dir names one; empty: there is no such level. */
+    /* The local directory of each node, unless --dir names one; empty: no such level. */
     std::filesystem::path on_nodes;
-    std::string redundancy = "none"; /* redundancy/scheme.hpp */
-    std::chrono::nanoseconds disk{0}; /* from one copy to the disk to the next, at least */
+    std::string redundancy = "none"; /* see redundancy/scheme.hpp */
+    std::chrono::nanoseconds disk{0}; /* minimum time between two copies to the disk */
 
-    /* "memory:every,partner:every,disk:10m": a level of each kind at most, in any order;
-     * ":every" may be left out. Throws Error. */
+    /* Parses "memory:every,partner:every,disk:10m": at most one level of each kind, in any
+     * order; ":every" is optional. Throws Error. */
     static Levels parse(const std::string &text);
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * live_text.cpp - draws the lines.
+ * live_text.cpp - draws lines on a terminal.
  */
 #include "cli/live_text.hpp"
 
@@ -46,7 +46,8 @@ void LiveText::show(std::vector<std::string> lines)
     }
     if (terminal_) {
         fit(lines);
-        /* Up to the first of ours, and nothing is below it. */
+        /* Moves to the first line drawn earlier, and clears everything
+         * below. */
         fmt::print("{}\r\033[J", shown_ > 0 ? fmt::format("\033[{}A", shown_) : "");
         shown_ = lines.size();
     } else if (!is_first_) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * live_text.hpp - lines on standard output that are replaced by newer ones: on a terminal
- * in their place, else each time below, after an empty line.
+ * live_text.hpp - lines on standard output that newer lines replace. On a terminal they
+ * are drawn in the same place, elsewhere below, after an empty line.
  */
 #pragma once
 
@@ -16,8 +16,8 @@ class LiveText
   public:
     LiveText();
 
-    /* Control characters are not passed on; lines that are too long are cut on a
-     * terminal, and what is too much for it is left out. */
+    /* Drops control characters. On a terminal, truncates long lines, and omits lines that
+     * do not fit. */
     void show(std::vector<std::string> lines);
 
   private:
@@ -25,7 +25,7 @@ class LiveText
 
     const bool terminal_;
     bool is_first_ = true;
-    std::size_t shown_ = 0; /* lines on the terminal that are ours */
+    std::size_t shown_ = 0; /* lines drawn on the terminal */
 };
 
 } // namespace ckpt::cli

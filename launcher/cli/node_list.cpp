@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * node_list.cpp - lists of nodes in the words of the launchers.
+ * node_list.cpp - node lists in the syntax of the launchers.
  */
 #include "cli/node_list.hpp"
 
@@ -36,7 +36,7 @@ int number(std::string_view text)
     return value;
 }
 
-/* One that is named twice has the slots of both. */
+/* A node that is named twice gets the slots of both. */
 void add(NodeList &nodes, const NodeSlots &node)
 {
     auto known = std::find_if(nodes.begin(), nodes.end(), [&](const NodeSlots &other) {
@@ -61,7 +61,8 @@ void add_list(NodeList &nodes, const std::string &text)
     }
 }
 
-/* "n1 slots=2 max_slots=4" of Open MPI, "n1:2" of hydra; '#' begins a comment. */
+/* "n1 slots=2 max_slots=4" for Open MPI, "n1:2" for hydra; '#' starts a
+ * comment. */
 void add_file(NodeList &nodes, const std::string &path)
 {
     std::istringstream lines(read_text_file(path, "host file"));
@@ -84,7 +85,8 @@ void add_file(NodeList &nodes, const std::string &path)
     }
 }
 
-/* "+n1" counts in an allocation, "n[1-4]" is Slurm's, "^n1" leaves one out. */
+/* Returns false for "+n1" (relative to an allocation), "n[1-4]" (a range of
+ * Slurm) and "^n1" (excludes a node). */
 bool is_plain(const NodeSlots &node)
 {
     return node.host.find_first_of("+[]^/") == node.host.npos;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * node_plan.cpp - nodes in use, spares, and those that were lost.
+ * node_plan.cpp - nodes in use, spare nodes, and lost nodes.
  */
 #include "cli/node_plan.hpp"
 
@@ -46,7 +46,7 @@ void NodePlan::move(const std::string &from, const std::string &to)
     auto next = to.empty() ? usable.begin() + static_cast<std::ptrdiff_t>(count)
                            : find(usable, to);
     if (next == usable.end() && !to.empty()) {
-        usable.push_back({to, old->slots}); /* one that the command does not name */
+        usable.push_back({to, old->slots}); /* not in the command */
         old = find(usable, from);
         next = usable.end() - 1;
         spares_++;
@@ -64,7 +64,7 @@ void NodePlan::move(const std::string &from, const std::string &to)
     is_moved_ = true;
 }
 
-/* Of those hosts, in their order, that can be used. */
+/* Returns the usable nodes among `hosts`, in that order. */
 NodeList NodePlan::known(const std::vector<std::string> &hosts) const
 {
     NodeList all = nodes_, found;

@@ -3,9 +3,10 @@
  * options.hpp - declares the options of a command.
  *
  * Every option --some-option can also be given by the environment variable
- * CKPT_SOME_OPTION; the command line wins.
+ * CKPT_SOME_OPTION; the command line takes precedence.
  *
- * For files that declare options only: CLI/CLI.hpp takes seconds to compile.
+ * Only for files that declare options, because CLI/CLI.hpp takes seconds to
+ * compile.
  */
 #pragma once
 
@@ -17,7 +18,7 @@
 namespace ckpt::cli
 {
 
-/* "--some-option" to "CKPT_SOME_OPTION". */
+/* Converts "--some-option" to "CKPT_SOME_OPTION". */
 std::string environment_name(std::string_view option);
 
 template <typename T>
@@ -30,10 +31,10 @@ CLI::Option *add_option(CLI::App &app, const std::string &name, T &value,
 CLI::Option *add_flag(CLI::App &app, const std::string &name, bool &value,
                       const std::string &text);
 
-/* --key, of commands that read what is in images. */
+/* Declares --key, for commands that read images. */
 void add_key_option(CLI::App &app, std::string &key);
 
-/* --dir, which most commands have. */
+/* Declares --dir, which most commands have. */
 void add_directory_option(CLI::App &app, std::string &directory);
 
 } // namespace ckpt::cli

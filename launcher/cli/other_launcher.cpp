@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * other_launcher.cpp - options of one launcher in the words of another.
+ * other_launcher.cpp - translates options of one launcher to those of another.
  */
 #include "cli/other_launcher.hpp"
 
@@ -12,7 +12,8 @@ namespace ckpt::cli
 namespace
 {
 
-/* Settings of one MPI or its launcher: they mean nothing to another. */
+/* Options that only concern Open MPI or its launcher, and have no equivalent
+ * elsewhere. */
 const std::set<std::string> open_mpi_only = {
     "allow-run-as-root", "am",      "amca",     "gmca",        "gomca",
     "mca",               "np",      "omca",     "oversubscribe", "personality",
@@ -87,7 +88,7 @@ std::vector<LaunchOption> options_for_other(const LaunchLine &line, Launcher to)
             options.push_back(exported(to, name, exported_value(option)));
         }
     }
-    if (to == Launcher::open_mpi) { /* hydra starts any number on a node */
+    if (to == Launcher::open_mpi) { /* hydra has no limit of ranks per node */
         options.push_back({"oversubscribe", {}, {"--oversubscribe"}});
     }
     return options;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * other_launcher.hpp - options of one launcher in the words of another.
+ * other_launcher.hpp - translates options of one launcher to those of another.
  */
 #pragma once
 
@@ -10,23 +10,23 @@ namespace ckpt::cli
 {
 
 /*
- * The options of `line` for the launcher `to`, between mpirun of Open MPI and
- * mpiexec of MPICH. Variables and the working directory are taken over; what
- * only concerns the one launcher is left out. Throws CommandError(exit_usage)
- * that names the first option that says more, as where ranks are to run.
+ * Translates the options of `line` for the launcher `to`, between mpirun of
+ * Open MPI and mpiexec of MPICH. Keeps variables and the working directory;
+ * drops options that only concern one launcher. Throws CommandError(exit_usage)
+ * naming the first other option, for example an option that places ranks.
  */
 std::vector<LaunchOption> options_for_other(const LaunchLine &line,
                                             Launcher to);
 
-/* The option that gives a variable to all ranks. */
+/* Returns the option that sets a variable for all ranks. */
 LaunchOption exported(Launcher launcher, const std::string &name,
                       const std::string &value);
 
-/* The name of the variable that an option gives to the ranks, or "". */
+/* Returns the name of the variable that an option sets for the ranks, or "". */
 std::string exported_name(const LaunchOption &option);
 
-/* Of such an option: 0 for -x NAME, which hands on what mpirun itself was
- * given; and the value. */
+/* For such an option: whether it has a value, and the value. -x NAME has none;
+ * it passes on the variable of mpirun's own environment. */
 bool has_exported_value(const LaunchOption &option);
 std::string exported_value(const LaunchOption &option);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * output_files.cpp - by the options of mpirun (Open MPI 4.1 and 5.0), mpiexec of MPICH and
- * srun.
+ * output_files.cpp - finds output files in the options of mpirun (Open MPI 4.1 and 5.0),
+ * mpiexec of MPICH and srun.
  */
 #include "cli/output_files.hpp"
 
@@ -26,7 +26,7 @@ namespace
 {
 
 constexpr const char *append_library = "libckpt-append.so";
-constexpr const char *append_variable = "CKPT_APPEND"; /* launcher/append/append.c */
+constexpr const char *append_variable = "CKPT_APPEND"; /* see launcher/append/append.c */
 
 const std::set<std::string_view> path_options = {"output-filename", "output-directory",
                                                  "xml-file"};
@@ -38,7 +38,7 @@ std::string before(const std::string &text, char end)
     return text.substr(0, text.find(end));
 }
 
-/* Of --output of Open MPI 5.0: "tag,dir=logs,file=out:raw". */
+/* Returns the paths in --output of Open MPI 5.0: "tag,dir=logs,file=out:raw". */
 Words named_paths(const std::string &value)
 {
     Words paths;
@@ -76,7 +76,8 @@ void append_with_srun(LaunchLine &line)
     }
 }
 
-/* Its daemons on other nodes write files, too. Slurm starts them with mpirun's environment. */
+/* Whether the launcher has daemons on other nodes that write files and do not get mpirun's
+ * environment. Slurm passes the environment on. */
 bool has_remote_daemons(const LaunchLine &line)
 {
     return std::getenv("SLURM_JOB_ID") == nullptr &&
@@ -103,7 +104,7 @@ Words output_paths(const LaunchLine &line, const fs::path &directory)
     }
     for (const LaunchOption &option : line.options) {
         for (const std::string &path : paths_of(option)) {
-            all.push_back((directory / path).string()); /* an absolute one stays */
+            all.push_back((directory / path).string()); /* leaves an absolute path unchanged */
         }
     }
     return all;

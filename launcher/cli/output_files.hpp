@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * output_files.hpp - files that a launcher writes the output of the ranks into: a later launch
- * of the job continues them.
+ * output_files.hpp - files into which a launcher writes the output of the ranks; a later
+ * launch of the job appends to them.
  */
 #pragma once
 
@@ -13,12 +13,12 @@ namespace ckpt::cli
 {
 
 /*
- * Beginnings of the absolute paths of those files. directory: in which the launcher runs.
- * srun is not asked: it can continue them by itself.
+ * Returns prefixes of the absolute paths of those files. directory: the launcher's working
+ * directory. Not for srun, which can append by itself.
  */
 Words output_paths(const LaunchLine &line, const std::filesystem::path &directory);
 
-/* Has the launcher append to its files. A command whose options are not known stays. */
+/* Makes the launcher append to its files. Leaves a command with unknown options unchanged. */
 void continue_output_files(Invocation &invocation, const std::filesystem::path &libraries);
 
 } // namespace ckpt::cli

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * output_revealer.cpp - the thread that reveals outputs, and what is revealed at the end.
+ * output_revealer.cpp - reveals concealed outputs, in a thread and at the end of a job.
  */
 #include "config.h"
 #include "cli/output_revealer.hpp"
@@ -30,7 +30,7 @@ std::filesystem::path journal_of(const TierDirectories &directories, const std::
     return journal::directory_in(directories.lasting() / job);
 }
 
-/* What the newest checkpoint that outlives the nodes commits. */
+/* Returns the outputs that the newest checkpoint in the lasting directory commits. */
 std::optional<journal::Revealing> newest(const TierDirectories &directories,
                                          const std::string &job)
 {
@@ -82,7 +82,7 @@ void OutputRevealer::run()
         lock.unlock();
         try {
             reveal_newest();
-        } catch (const std::exception &problem) { /* tried again with the next checkpoint */
+        } catch (const std::exception &problem) { /* tries again at the next checkpoint */
             say(problem.what());
         }
         lock.lock();
@@ -102,7 +102,7 @@ void OutputRevealer::reveal_newest()
     }
 }
 
-/* Each warning once: it holds with each checkpoint. */
+/* Prints each warning once, because it recurs at every checkpoint. */
 void OutputRevealer::say(const std::string &warning)
 {
     if (said_.insert(warning).second) {

@@ -17,9 +17,9 @@ namespace ckpt::cli
 {
 
 /*
- * A thread of its own, as revealing may take as long as copying the outputs, and the event
- * loop has to answer meanwhile. It lives while a launch of the job does. Only checkpoints
- * that outlive the nodes count: what others have seen cannot be taken back.
+ * Runs in its own thread, because revealing may copy large outputs, and the event loop must
+ * respond meanwhile. Exists during a launch of the job. Only checkpoints in the lasting
+ * directory count, because outputs that others have seen cannot be revoked.
  */
 class OutputRevealer
 {
@@ -34,20 +34,20 @@ class OutputRevealer
 
     const TierDirectories directories_;
     const std::string job_;
-    std::uint64_t revealed_ = 0; /* mark */
+    std::uint64_t revealed_ = 0; /* mark in the journal */
     std::set<std::string> said_;
     std::mutex mutex_;
     std::condition_variable wakes_;
     bool ends_ = false; /* guarded by mutex_ */
-    std::thread thread_; /* the last member: it uses the others */
+    std::thread thread_; /* last: the thread uses the members above */
 };
 
-/* When no process of the job is alive and it will not go on: reveals all. Says what went
- * wrong. */
+/* Reveals all outputs, when no process of the job is alive and the job will not continue.
+ * Prints errors. */
 void reveal_all_outputs(const TierDirectories &directories, const std::string &job);
 
-/* The job has ended, but can go on from its newest checkpoint: reveals what that commits, and
- * says that more is concealed. */
+/* Reveals the outputs that the job's newest checkpoint commits, after the job has ended but
+ * can continue from it. Prints a notice if more outputs remain concealed. */
 void reveal_committed_outputs(const TierDirectories &directories, const std::string &job);
 
 } // namespace ckpt::cli

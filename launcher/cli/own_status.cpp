@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * own_status.cpp - reads what the newest checkpoint of a job tells.
+ * own_status.cpp - builds a status from the newest checkpoint of a job.
  */
 #include "cli/own_status.hpp"
 
@@ -53,7 +53,7 @@ control::Status own_status(const TierDirectories &directories, const std::string
             tell(status, *newest);
         }
     }
-    /* Told apart from all other jobs by this. */
+    /* Makes the name unique among all jobs. */
     status.launch_namespace += phase + "-" + (directories.lasting() / job).string();
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * own_status.hpp - what `ckpt run` says of its job while no agent can: it is swapped out, or
- * being started.
+ * own_status.hpp - the status that `ckpt run` reports for its job while no agent can: the
+ * job is swapped out or starting.
  */
 #pragma once
 
@@ -14,14 +14,14 @@ namespace ckpt::cli
 {
 
 /*
- * Of this process's job, which is so since `since` (seconds since 1970). What is told of the
- * program and of its newest checkpoint is that checkpoint's. Throws Error if the directories
- * cannot be read.
+ * Returns the status of this process's job, swapped out at `since` (seconds since 1970). The
+ * details come from the job's newest checkpoint. Throws Error if the directories cannot be
+ * read.
  */
 control::Status swapped_out_status(const TierDirectories &directories, const std::string &job,
                                    double since);
 
-/* Likewise, while its agents have not told of all ranks yet, or are gone. */
+/* The same for a job whose agents have not reported all ranks yet, or have ended. */
 control::Status starting_status(const TierDirectories &directories, const std::string &job);
 
 bool is_swapped_out(const control::Status &status);

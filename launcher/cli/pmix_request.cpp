@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmix_request.cpp - a checkpoint that is asked for by way of the launcher's PMIx server.
+ * pmix_request.cpp - requests a checkpoint through the launcher's PMIx server.
  *
- * The PMIx is that of the launcher, loaded when it is needed. The tool always has the same
- * name, which a server takes once: mpirun of Open MPI 5.0.11 never ends after its second
- * tool, whatever that did. Nor does it end before its first one has gone, so that one
- * goes when the job has ended.
+ * Loads the launcher's own PMIx library when needed. The tool always uses the same name, which
+ * a server accepts only once. The reason: mpirun of Open MPI 5.0.11 never ends after a second
+ * tool has connected, whatever that tool did. It does not end before its first tool has
+ * disconnected, either; so the tool disconnects when the job has ended.
  */
 #include "cli/pmix_request.hpp"
 
@@ -49,7 +49,7 @@ fs::path process_file(int pid, const char *name)
     return fs::path("/proc") / std::to_string(pid) / name;
 }
 
-/* What the launcher itself uses; empty if it uses none. */
+/* Returns the PMIx library that the launcher has loaded; empty if none. */
 std::string library_of(int launcher)
 {
     std::ifstream maps(process_file(launcher, "maps"));
@@ -63,7 +63,7 @@ std::string library_of(int launcher)
     return "";
 }
 
-/* Its functions, by name: `ckpt` is not linked with any PMIx. */
+/* Looks up its functions by name, because `ckpt` is not linked with any PMIx. */
 class Library
 {
   public:
@@ -84,12 +84,12 @@ class Library
     }
 
   private:
-    void *handle_; /* stays: its threads may still run */
+    void *handle_; /* never closed: threads of the library may still run */
 };
 #define PMIX_FUNCTION(library, name) ((library).function<decltype(name)>(#name))
 
-/* While there is one, calls of PMIx end in time, or this process does: mpirun that is just
- * ending may answer no more, and waits for its tool. */
+/* While an object exists, PMIx calls must return in time, else it ends this process. An mpirun
+ * that is about to end may not answer any more, and waits for its tool. */
 class Deadline
 {
   public:
@@ -120,7 +120,7 @@ pmix_info_t entry(const char *key, pmix_data_type_t type)
 pmix_info_t text_entry(const char *key, const std::string &text)
 {
     pmix_info_t info = entry(key, PMIX_STRING);
-    info.value.data.string = const_cast<char *>(text.c_str()); /* only read */
+    info.value.data.string = const_cast<char *>(text.c_str()); /* only read by PMIx */
     return info;
 }
 
@@ -132,7 +132,7 @@ pmix_proc_t process(const std::string &space, pmix_rank_t rank)
     return proc;
 }
 
-/* ---- The answer, which comes on a thread of PMIx --------------------------------- */
+/* ---- The answer, which arrives on a thread of PMIx ----------------------------- */
 
 struct Answer {
     pmix_status_t status = 0;
@@ -141,13 +141,13 @@ struct Answer {
 
 std::mutex mutex;
 std::condition_variable news;
-int unregistered = 0; /* handlers */
-pmix_status_t obstacle = PMIX_SUCCESS; /* to one of them */
-std::string id; /* of our request */
+int unregistered = 0; /* handlers that PMIx has not registered yet */
+pmix_status_t obstacle = PMIX_SUCCESS; /* error of a registration */
+std::string id; /* identifies our request */
 std::optional<Answer> answer;
 bool has_job_ended = false;
 
-/* To mpirun a tool is a job, too: an earlier `ckpt checkpoint` may just have ended. */
+/* mpirun treats a tool as a job, too: the ended "job" may be an earlier `ckpt checkpoint`. */
 bool is_of_tool(const pmix_proc_t *source, const pmix_info_t *info, std::size_t count)
 {
     for (std::size_t i = 0; i < count; i++) {
@@ -210,8 +210,8 @@ void answered(std::size_t, pmix_status_t status, const pmix_proc_t *, pmix_info_
 class Tool
 {
   public:
-    /* file: in which its server says where it listens. By the process id alone PMIx would look
-     * for that one in all that lies in the directory for temporary files. */
+    /* file: where the launcher's server has written its address. Given only a process id, PMIx
+     * would search the whole directory for temporary files. */
     Tool(const Library &library, int launcher, const std::string &file)
         : library_(library), launcher_(launcher)
     {
@@ -235,7 +235,7 @@ class Tool
     Tool(const Tool &) = delete;
     Tool &operator=(const Tool &) = delete;
 
-    /* Answers are heard from now on, and that the one job of this mpirun ends. */
+    /* Registers handlers for answers, and for the end of the only job of this mpirun. */
     void listen()
     {
         unregistered = 2;
@@ -249,7 +249,7 @@ class Tool
         }
     }
 
-    /* The one job of this mpirun, as the server knows it; empty if it has ended. */
+    /* Returns the namespace of the only job of this mpirun; empty if the job has ended. */
     std::string job() const
     {
         pmix_value_t value = ask_for(PMIX_QUERY_NAMESPACES, nullptr);
@@ -259,7 +259,7 @@ class Tool
         return only_job(value.data.string);
     }
 
-    /* Whether no process of the job is left. That it ends later is told to who listens. */
+    /* Whether the job has no processes left. A later end is reported to the handler. */
     bool is_over(const std::string &space) const
     {
         pmix_info_t qualifier = text_entry(PMIX_NSPACE, space);
@@ -275,11 +275,11 @@ class Tool
                            });
     }
 
-    /* As the standard has it; or, where the server does not know that, with the event
-     * that it would send. */
+    /* Sends the request as the PMIx standard specifies; if the server does not support that,
+     * sends the event that the server would send. */
     void ask(const std::string &space)
     {
-        /* Of no other request: servers remember answers. */
+        /* Unique, because servers remember the answers to earlier requests. */
         id = fmt::format("ckpt-{}-{}", getpid(),
                          std::chrono::system_clock::now().time_since_epoch().count());
         pmix_proc_t all = process(space, PMIX_RANK_WILDCARD);
@@ -315,7 +315,7 @@ class Tool
     }
 
   private:
-    /* The answer to one question; of type PMIX_UNDEF if there is none. */
+    /* Returns the answer to one query; without an answer its type is PMIX_UNDEF. */
     pmix_value_t ask_for(std::string key, pmix_info_t *qualifier) const
     {
         char *keys[] = {key.data(), nullptr};
@@ -375,7 +375,7 @@ class Tool
     pmix_proc_t self_{};
 };
 
-/* To connect would harm some, and be in vain with others. */
+/* Refuses launchers that a connecting tool would harm, or that do not support tools. */
 void require_tools_taken(int launcher)
 {
     std::error_code error;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmix_request.hpp - a checkpoint that is asked for by way of the launcher's PMIx server
- * (docs/pmix.md), wherever the ranks are.
+ * pmix_request.hpp - requests a checkpoint through the launcher's PMIx server
+ * (docs/pmix.md), from any node.
  */
 #pragma once
 
@@ -12,10 +12,10 @@ namespace ckpt::cli
 {
 
 /*
- * Connects to the server in the mpirun with this process id, as a PMIx tool, asks for a
- * checkpoint of its job and waits for the answer. Returns the name of the checkpoint.
- * Only where a tool does no harm: mpirun of Open MPI 5.0, and once for each. Not for
- * several threads. Throws CommandError. waiting: called now and then.
+ * Connects as a PMIx tool to the server in the mpirun with this process id, requests a
+ * checkpoint of its job, and waits for the answer. Returns the name of the checkpoint.
+ * Works only where a tool does no harm: once for each mpirun of Open MPI 5.0. Not for
+ * programs with several threads. Throws CommandError. waiting: called repeatedly.
  */
 std::string ask_through_pmix(int launcher, const std::function<void()> &waiting);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmix_server_file.cpp - the session's directory of PRRTE: "ompi.PID", or "dvm.PID" in
- * "prte.HOST.UID", as the version has it, in the directory for temporary files.
+ * pmix_server_file.cpp - finds PRRTE's session directory in the directory for
+ * temporary files. Depending on the version it is "ompi.PID", or "dvm.PID" in
+ * "prte.HOST.UID".
  */
 #include "cli/pmix_server_file.hpp"
 
@@ -22,7 +23,7 @@ namespace ckpt::cli
 namespace
 {
 
-constexpr int session_depth = 2; /* directories, one in the other */
+constexpr int session_depth = 2; /* nested directories */
 
 std::map<std::string, std::string> environment_of(pid_t process)
 {
@@ -38,7 +39,7 @@ std::map<std::string, std::string> environment_of(pid_t process)
     return variables;
 }
 
-/* Whether it is one of the words between dots. */
+/* Whether `word` is one of the dot-separated words of `name`. */
 bool has_word(const std::string &name, const std::string &word)
 {
     const std::string dotted = "." + name + ".";
@@ -52,7 +53,7 @@ bool is_own_file(const fs::path &path)
            status.st_uid == geteuid();
 }
 
-/* Names of what is in a directory; of one that cannot be read: none. */
+/* Returns the names in a directory; none if it cannot be read. */
 std::vector<std::string> names_in(const fs::path &directory)
 {
     std::vector<std::string> names;

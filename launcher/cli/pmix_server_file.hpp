@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmix_server_file.hpp - the file in which a launcher says where its PMIx server listens.
+ * pmix_server_file.hpp - finds the file with the address of a launcher's PMIx server.
  */
 #pragma once
 
@@ -13,14 +13,14 @@
 namespace ckpt::cli
 {
 
-/* Directories for temporary files of a running process, by its environment: those that a
- * launcher asks in this order. At least one. */
+/* Returns the directories for temporary files that a running launcher's environment names, in
+ * the launcher's order of preference. At least one. */
 std::vector<std::filesystem::path> temporary_directories_of(pid_t launcher);
 
 /*
- * The file of this user that the server in `launcher` has in its session's directory below one
- * of `directories`. Only names that can be that directory are looked into, not all that lies
- * there. Nothing if there is none.
+ * Returns the file of this user that the server in `launcher` has in its session directory
+ * below one of `directories`. Only looks into directories whose name fits, not into all.
+ * Returns nothing if there is no such file.
  */
 std::optional<std::filesystem::path>
 pmix_server_file(pid_t launcher, const std::vector<std::filesystem::path> &directories);

@@ -14,12 +14,13 @@
 namespace ckpt::cli
 {
 
-/* All commands, ready to parse; `commands` are in the order of the
- * subcommands of `app`. */
+/* All commands, ready to parse; `commands` are in the order of the subcommands of
+ * `app`. */
 struct Program {
     Program();
 
-    /* How the words after "--" are called for this subcommand; "" if there are none. */
+    /* Returns how help texts call the words after "--" for this subcommand; "" if no
+     * words are allowed. */
     std::string rest_usage(const CLI::App &subcommand) const;
 
     CLI::App app;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * program_file.cpp - the file of a program that is to run without a launcher.
+ * program_file.cpp - examines the file of a program that is to run without a
+ * launcher.
  */
 #include "cli/program_file.hpp"
 
@@ -25,14 +26,14 @@ namespace ckpt::cli
 namespace
 {
 
-constexpr int most_interpreters = 4; /* of interpreters, as the kernel follows */
+constexpr int most_interpreters = 4; /* nesting, as in the kernel */
 
-/* mpi-plugin/alone/shell.c has the same list. */
+/* Keep in sync with the list in mpi-plugin/alone/shell.c. */
 const std::set<std::string> shells = {
     "sh",   "bash",  "dash", "zsh", "zsh5",    "ksh93",
     "mksh", "csh",   "tcsh", "bsd-csh", "fish", "busybox"};
 
-/* The second word of "#! /bin/sh -e". */
+/* Returns the second word of a line like "#! /bin/sh -e". */
 fs::path named_interpreter(const fs::path &program)
 {
     std::ifstream file(program, std::ios::binary);
@@ -56,7 +57,7 @@ bool is_of_another_architecture(const fs::path &program)
             header.e_machine != EM_X86_64);
 }
 
-/* Such as /lib64/ld-linux-x86-64.so.2, which a user has run a program by. */
+/* Detects programs run as, for example, /lib64/ld-linux-x86-64.so.2 PROGRAM. */
 bool is_dynamic_linker(const fs::path &program)
 {
     std::error_code error;
@@ -72,7 +73,8 @@ bool is_linked_with_musl(const fs::path &program)
     return linker && fs::path(*linker).filename().string().starts_with("ld-musl");
 }
 
-/* The dynamic linker does not preload into such a program (ld.so(8)). */
+/* The dynamic linker does not preload our library into such programs (ld.so(8),
+ * secure-execution mode). */
 bool has_rights_of_its_own(const fs::path &program)
 {
     struct stat status {};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * program_file.hpp - the file of a program that is to run without a launcher.
+ * program_file.hpp - examines the file of a program that is to run without a
+ * launcher.
  */
 #pragma once
 
@@ -10,21 +11,20 @@
 namespace ckpt::cli
 {
 
-/* The file that a shell would start; `program` itself if there is none. */
+/* Returns the file that a shell would execute; `program` itself if there is none. */
 std::filesystem::path found_in_path(const std::string &program);
 
-/* What the kernel runs for it: the program, or the interpreter that the first line
- * of a script names ("#!"). */
+/* Returns the file that the kernel executes for `program`: the program, or the
+ * interpreter in the first line of a script ("#!"). */
 std::filesystem::path interpreter_of(const std::filesystem::path &program);
 
-/* Whether it is a shell, which starts other programs. */
+/* Whether the program is a shell, which starts other programs. */
 bool is_shell(const std::filesystem::path &program);
 
 /*
- * Throws CommandError(exit_refused) if nothing can be preloaded into the program,
- * so that it would run without checkpoints: statically linked, a dynamic linker, with
- * another C library than glibc, of another architecture, or with rights of its own
- * (set-user-ID).
+ * Throws CommandError(exit_refused) if nothing can be preloaded into the program, so
+ * that it would run without checkpoints: statically linked, a dynamic linker, not
+ * linked with glibc, of another architecture, or set-user-ID or set-group-ID.
  */
 void require_preloadable(const std::filesystem::path &program);
 

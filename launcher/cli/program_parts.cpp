@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * program_parts.cpp - the parts between colons, or the lines of an appfile.
+ * program_parts.cpp - splits a command at colons, or reads the lines of an appfile.
  */
 #include "cli/program_parts.hpp"
 
@@ -18,7 +18,7 @@ namespace ckpt::cli
 namespace
 {
 
-/* The words between colons; the launcher is before each. */
+/* Returns the commands between colons, each preceded by the launcher. */
 std::vector<Words> commands_of(const Words &command)
 {
     std::vector<Words> commands(1);
@@ -33,7 +33,7 @@ std::vector<Words> commands_of(const Words &command)
     return commands;
 }
 
-/* The words of a line, as both launchers cut it: at blanks, but not between quotes. */
+/* Splits a line into words as both launchers do: at blanks outside of quotes. */
 Words words_of_line(const std::string &line)
 {
     Words words;
@@ -61,7 +61,7 @@ Words words_of_line(const std::string &line)
     return words;
 }
 
-/* Its lines, each with the launcher before it. */
+/* Returns the lines of the appfile, each preceded by the launcher. */
 std::vector<Words> commands_in(const std::filesystem::path &appfile, const std::string &launcher)
 {
     std::istringstream text(read_text_file(appfile, "the launcher's appfile"));
@@ -88,7 +88,7 @@ std::vector<LaunchLine> parsed(const std::vector<Words> &commands, const Words &
     return parts;
 }
 
-/* The file that has the programs, or nullptr. */
+/* Returns the option that names the appfile, or nullptr. */
 const LaunchOption *appfile_of(const LaunchLine &line)
 {
     const LaunchOption *found = line.find("app");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * program_parts.hpp - a launcher's command with several programs (MPMD), taken apart: each has
- * options and a number of ranks of its own.
+ * program_parts.hpp - splits a launcher's command with several programs (MPMD); each program
+ * has its own options and number of ranks.
  */
 #pragma once
 
@@ -14,22 +14,22 @@ namespace ckpt::cli
 {
 
 /*
- * One line for each program of `command`, in the order of the ranks; all have its launcher. What
- * is before an appfile (--app, -configfile) is in the first of its lines. directory: in which
- * the launcher ran, for the path of that file. application: the argv of rank 0, as for
- * parse_launch_line(). Throws CommandError(exit_usage) for words that cannot be understood, and
- * Error for an appfile that cannot be read.
+ * Returns one line for each program of `command`, in rank order, all with its launcher. Options
+ * before an appfile (--app, -configfile) go to the first line. directory: the launcher's
+ * working directory, for the path of the appfile. application: the argv of rank 0, as for
+ * parse_launch_line(). Throws CommandError(exit_usage) for words that it does not understand,
+ * and Error for an appfile that cannot be read.
  */
 std::vector<LaunchLine> program_parts(const Words &command, const Words &application,
                                       const std::filesystem::path &directory);
 
 /*
- * How many ranks each of them has, of `ranks` in all; one that does not say has the rest. Empty
- * if that cannot be.
+ * Returns the number of ranks of each part, with `ranks` as the total. A part without a number
+ * gets the remaining ranks. Returns an empty vector if the numbers do not fit.
  */
 std::vector<int> ranks_of_parts(const std::vector<LaunchLine> &parts, int ranks);
 
-/* The command that means the same. At least one part. */
+/* Returns an equivalent command. There must be at least one part. */
 Words join_program_parts(const std::vector<LaunchLine> &parts);
 
 } // namespace ckpt::cli

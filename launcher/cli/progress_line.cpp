@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * progress_line.cpp - draws and removes the line.
+ * progress_line.cpp - draws and clears the progress line.
  */
 #include "cli/progress_line.hpp"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * progress_line.hpp - one line on the terminal for what takes longer than a
- * second; nothing at all if standard error is no terminal.
+ * progress_line.hpp - one line on the terminal for an operation that takes
+ * longer than a second. Prints nothing if standard error is not a terminal.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ class ProgressLine
     ProgressLine();
     ProgressLine(const ProgressLine &) = delete;
     ProgressLine &operator=(const ProgressLine &) = delete;
-    ~ProgressLine(); /* takes the line away */
+    ~ProgressLine(); /* clears the line */
 
     /* Replaces the text, at most ten times a second. */
     void show(const std::string &text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * restart_input.cpp - the checkpoint has all of the input, or `ckpt run` has kept it, or the
- * input of this command continues it.
+ * restart_input.cpp - chooses the source of the input: the checkpoint alone, the copy kept
+ * by `ckpt run`, or the input of this command.
  */
 #include "cli/restart_input.hpp"
 
@@ -35,12 +35,13 @@ RestartInput restart_input(const TierDirectories &directories, const Checkpoint 
     const KeptInput kept(directories.lasting() / checkpoint.job);
     auto state = input_state(checkpoint);
     if (state && image_key()) {
-        state->is_kept = false; /* not for sure */
+        state->is_kept = false; /* the kept input is not authenticated */
     }
 
     if (!state && checkpoint.is_on_nodes && !image_key() &&
         std::filesystem::exists(kept.whole)) {
-        return from_file(CKPT_INPUT_AGAIN, kept.whole); /* not used if it has ended */
+        /* The ranks ignore it if their input has ended. */
+        return from_file(CKPT_INPUT_AGAIN, kept.whole);
     }
     if (!state) {
         return {CKPT_INPUT_NEW};

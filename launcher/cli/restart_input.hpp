@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * restart_input.hpp - where a job that is restarted by hand gets its standard input from.
+ * restart_input.hpp - the source of standard input for a job that is restarted manually.
  */
 #pragma once
 
@@ -15,12 +15,13 @@ namespace ckpt::cli
 
 struct RestartInput {
     std::string variable; /* value of CKPT_INPUT */
-    Fd given{};           /* for the launcher; none: ours */
-    std::filesystem::path path{}; /* of that */
-    std::string warning{}; /* what is, or may be, lost; empty: nothing */
+    Fd given{};           /* input for the launcher; invalid: that of this process */
+    std::filesystem::path path{}; /* path of `given` */
+    std::string warning{}; /* input that is, or may be, lost; empty: none */
 };
 
-/* By what the checkpoint has and what `ckpt run` has kept in the directories. Throws Error. */
+/* Decides by the content of the checkpoint and by the input that `ckpt run` has kept in the
+ * directories. Throws Error. */
 RestartInput restart_input(const TierDirectories &directories, const Checkpoint &checkpoint);
 
 } // namespace ckpt::cli

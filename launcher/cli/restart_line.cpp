@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * restart_line.cpp - puts the restart program in the place of the application.
+ * restart_line.cpp - replaces the application by the restart program.
  */
 #include "cli/restart_line.hpp"
 
@@ -29,8 +29,7 @@ namespace ckpt::cli
 namespace
 {
 
-/* Settings that belong to one launch, or to one command, and so are not handed
- * on to the restarted job. */
+/* Settings of one launch or one command, which a restarted job does not inherit. */
 const std::set<std::string> not_inherited = {
     "CKPT_ALONE", "CKPT_BACK_OFF", "CKPT_FILES", CKPT_JOURNAL_VARIABLE, "CKPT_INCARNATION", "CKPT_MIN_NODES", "CKPT_OWNER", "CKPT_SPARES",
     "CKPT_SUPERVISOR", "CKPT_SWAP_SIGNAL", "CKPT_MIGRATE_SIGNAL", "CKPT_NODES_FILE",
@@ -48,7 +47,7 @@ bool is_inherited(const std::string &name)
            !not_inherited.contains(name);
 }
 
-/* What the restarted processes are told. */
+/* Returns the variables for the restarted processes. */
 Environment job_environment(const TierDirectories &directories,
                             const Checkpoint &checkpoint,
                             const RestartOptions &options)
@@ -73,14 +72,14 @@ Environment job_environment(const TierDirectories &directories,
     all["CKPT_LIBDIR"] = options.libraries;
     all["CKPT_RESTART_JOB"] = checkpoint.job;
     all["CKPT_RESTART_NUMBER"] = std::to_string(checkpoint.number);
-    if (checkpoint.manifest->is_encrypted()) { /* which no other checkpoint has */
+    if (checkpoint.manifest->is_encrypted()) { /* unique to this checkpoint */
         all["CKPT_RESTART_SALT"] = checkpoint.manifest->pieces.front().salt;
     }
     return all;
 }
 
-/* The launcher to call. mpirun of Open MPI 5 turns into prterun, which without
- * mpirun's preparations knows nothing of Open MPI. */
+/* Returns the launcher to execute. mpirun of Open MPI 5 becomes prterun, which does not work
+ * for Open MPI without mpirun's preparations. */
 std::string launcher_program(const std::string &recorded)
 {
     fs::path program = recorded;
@@ -103,8 +102,8 @@ void set_rank_count(LaunchLine &line, int ranks)
         {"np", {count}, {line.launcher == Launcher::slurm ? "-n" : "-np", count}});
 }
 
-/* Of the option's files those that are not ours, which may have gone and hold nothing that a
- * restart does not set by itself. */
+/* Returns the option's files without those that ckpt has written. Those may be gone, and a
+ * restart sets all of their content itself. */
 std::string foreign_tune_files(const LaunchOption &option)
 {
     std::string files;
@@ -129,7 +128,7 @@ void drop_own_tune_files(LaunchLine &line)
     });
 }
 
-/* One line for each program, with its number of ranks if there are several. */
+/* Returns one line for each program, with its number of ranks if there are several. */
 std::vector<LaunchLine> recorded_lines(const Checkpoint &checkpoint)
 {
     const Manifest &manifest = *checkpoint.manifest;
@@ -159,7 +158,8 @@ std::vector<LaunchLine> recorded_lines(const Checkpoint &checkpoint)
     return lines;
 }
 
-/* The recorded options, in the words of the launcher of `line`. is_one: program. */
+/* Translates the recorded options for the launcher of `line`. is_one: there is only one
+ * program. */
 std::vector<LaunchOption> taken_over(const LaunchLine &recorded, bool is_one,
                                      const LaunchLine &line,
                                      const Checkpoint &checkpoint)
@@ -179,7 +179,8 @@ std::vector<LaunchOption> taken_over(const LaunchLine &recorded, bool is_one,
               "--{}", checkpoint.name(), recorded.program, line.program, why);
 }
 
-/* Launcher and options, by record and by the user's wish; a line for each program. */
+/* Combines the recorded launcher and options with the user's wishes; one line for each
+ * program. */
 std::vector<LaunchLine> launch_lines(const Checkpoint &checkpoint,
                                      const RestartOptions &options)
 {
@@ -190,7 +191,7 @@ std::vector<LaunchLine> launch_lines(const Checkpoint &checkpoint,
         line.program = launcher_program(launch.launcher[0]);
     }
     if (line.program.empty()) {
-        line.program = "mpirun"; /* a program started without one */
+        line.program = "mpirun"; /* the program was started without a launcher */
     }
     line.launcher = launcher_of(line.program);
     if (line.launcher == Launcher::other) {
@@ -222,8 +223,8 @@ void check_rank_count(const LaunchLine &line, const Checkpoint &checkpoint)
     }
 }
 
-/* Replaces a variable for all ranks: of two -x with the same name Open MPI 4
- * takes the last, Open MPI 5 the first. */
+/* Replaces a variable for all ranks. The old option is removed: of two -x options with the
+ * same name Open MPI 4 uses the last, Open MPI 5 the first. */
 void set_exported(LaunchLine &line, const std::string &name,
                   const std::string &value)
 {
@@ -236,15 +237,15 @@ void set_exported(LaunchLine &line, const std::string &name,
 void set_environment(LaunchLine &line, const Environment &variables)
 {
     if (line.launcher == Launcher::slurm) {
-        line.remove("export"); /* may preload the plugin */
+        line.remove("export"); /* it may preload the plugin */
         line.options.push_back({"export", {"ALL"}, {"--export=ALL"}});
         return;
     }
     for (const auto &[name, value] : variables) {
         set_exported(line, name, value);
     }
-    /* The plugin is part of the saved memory: the restart program must
-     * not have a second one. */
+    /* The saved memory contains the plugin, so the restart program must not load a second
+     * one. */
     set_exported(line, "LD_PRELOAD", "");
 }
 
@@ -278,7 +279,7 @@ Invocation restart_invocation(const TierDirectories &directories,
         if (!options.nodes.empty()) {
             set_nodes(line, options.nodes);
         }
-        /* -genv is for all programs. */
+        /* -genv applies to all programs, so the first line suffices. */
         if (line.launcher != Launcher::hydra || &line == &lines.front()) {
             set_environment(line, result.environment);
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * run_line.cpp - adds what switches checkpointing on to a launch command.
+ * run_line.cpp - adds the options that enable checkpoints to a launch command.
  */
 #include "cli/run_line.hpp"
 
@@ -15,7 +15,7 @@ namespace ckpt::cli
 namespace
 {
 
-/* The command taken apart, or nothing if it has options we do not know. */
+/* Parses the command; returns nothing if it has unknown options. */
 std::optional<LaunchLine> try_parse(const Words &command)
 {
     try {
@@ -25,8 +25,8 @@ std::optional<LaunchLine> try_parse(const Words &command)
     }
 }
 
-/* Takes -x LD_PRELOAD[=LIST] (-genv of hydra) out of the options, as it would
- * override ours. Returns the user's list. */
+/* Removes -x LD_PRELOAD[=LIST] (-genv for hydra) from the options, because it would override
+ * the plugin's. Returns the user's list. */
 std::string take_preload(LaunchLine &line, const std::string &preload)
 {
     std::string list = preload;
@@ -47,8 +47,8 @@ LaunchOption tune_option(const std::string &files)
     return {"tune", {files}, {"--tune", files}};
 }
 
-/* Two directories are separated by a comma, and a command that prints a key has blanks: what a
- * tune file cannot carry is handed on from mpirun's own environment. */
+/* Removes the settings that a tune file cannot carry; mpirun's own environment passes them on.
+ * Examples: a comma separates two directories, and a command that prints a key has blanks. */
 Environment take_unwritable(Environment &settings)
 {
     Environment taken;
@@ -108,15 +108,15 @@ Invocation with_genv(const Words &command,
     return {join_launch_line(line), {}, {}, false};
 }
 
-/* srun hands on its own environment, commas and all. Only what must not be loaded into srun
- * itself is in the option. */
+/* srun passes on its own environment, including values with commas. The option only sets
+ * LD_PRELOAD, because the plugin must not be loaded into srun itself. */
 Invocation with_export(const Words &command, Environment variables)
 {
     LaunchLine line = parse_launch_line(command);
     const LaunchOption *given = line.find("export");
     std::string list = given != nullptr ? given->values[0] : "ALL";
     if (list == "NONE" || list == "NIL") {
-        list.clear(); /* what is named is all */
+        list.clear(); /* --export then passes only the variables that it names */
     }
     const std::string preload = variables.extract("LD_PRELOAD").mapped();
     if (preload.find(',') != preload.npos) {

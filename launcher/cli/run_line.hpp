@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * run_line.hpp - a user's launch command, with checkpointing switched on.
+ * run_line.hpp - a user's launch command with checkpointing enabled.
  */
 #pragma once
 
@@ -10,31 +10,33 @@
 namespace ckpt::cli
 {
 
-/* A command, and the variables to be set for it. */
+/* A command, and the environment variables that it needs. */
 struct Invocation {
     Words command;
     Environment environment;
     std::filesystem::path directory; /* to run in; empty: the current one */
-    bool alone = false; /* a program: its process is told that it is the rank */
-    int input = -1; /* to be its standard input; -1: ours */
-    std::filesystem::path tune_file{}; /* remove_launch_file() when the launch has ended */
+    /* A program without a launcher; its process is told that it is the rank. */
+    bool alone = false;
+    int input = -1; /* descriptor for its standard input; -1: that of this process */
+    /* To be passed to remove_launch_file() when the launch has ended. */
+    std::filesystem::path tune_file{};
 };
 
 /*
- * Switches the plugin on in `command`:
- * mpirun: a tune file of this launch is added to its options (to the user's own, if any);
- * hydra:  -genv options are added;
- * srun:   --export gets the variables, --mpi=pmix is added if none is given;
- * other:  a program, alone: the variables are set for itself.
- * A user's own LD_PRELOAD, in the environment (`preload`) or by -x, follows
- * ours. Throws CommandError(exit_usage).
+ * Enables the plugin in `command`:
+ *   mpirun: adds a tune file of this launch to the options (to the user's own --tune, if any);
+ *   hydra:  adds -genv options;
+ *   srun:   adds the variables to --export, and --mpi=pmix if no --mpi is given;
+ *   other:  a program without a launcher: sets the variables for the program itself.
+ * The user's own LD_PRELOAD, in the environment (`preload`) or from -x, follows that of the
+ * plugin. Throws CommandError(exit_usage).
  */
 Invocation with_plugin(const Words &command,
                        const std::filesystem::path &libraries,
                        const std::string &preload,
                        const Environment &settings);
 
-/* "a, 'b c'": a command as a shell reads it. */
+/* Returns a command in the form that a shell reads: a, 'b c'. */
 std::string shell_words(const Words &words);
 
 } // namespace ckpt::cli

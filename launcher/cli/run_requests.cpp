@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * run_requests.cpp - commands for a running `ckpt run`.
+ * run_requests.cpp - receives requests for a running `ckpt run`.
  */
 #include "cli/run_requests.hpp"
 

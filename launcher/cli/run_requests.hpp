@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * run_requests.hpp - where a running `ckpt run` takes commands: swap, resume, migrate.
+ * run_requests.hpp - the control socket of a running `ckpt run`: swap, resume, migrate.
  */
 #pragma once
 
@@ -15,11 +15,12 @@
 namespace ckpt::cli
 {
 
-/* Of the `ckpt run` of this user, on this host, that has started a job. It takes `swap`,
- * `resume` and `migrate`, and passes on what is for the agent that coordinates. */
+/* Returns the socket of the `ckpt run`, of this user on this host, that has started a
+ * job. It accepts `swap`, `resume` and `migrate`, and passes other requests to the
+ * coordinating agent. */
 std::filesystem::path run_socket(const TierDirectories &directories, const std::string &job);
 
-/* Likewise, where processes of its launcher say that they are there. */
+/* Returns the socket on which processes of its launcher announce themselves. */
 std::filesystem::path started_socket(const TierDirectories &directories,
                                      const std::string &job);
 
@@ -29,14 +30,14 @@ class RunRequests
     using ClientId = ControlServer::ClientId;
     using Handler = std::function<void(ClientId, const control::Request &)>;
 
-    /* Throws Error. `loop` must live longer. */
+    /* Throws Error. `loop` must outlive this object. */
     RunRequests(EventLoop &loop, const TierDirectories &directories, const std::string &job);
 
-    /* Who gets them from now on. */
+    /* Sets the handler of requests from now on. */
     void handle(Handler handler) { handler_ = std::move(handler); }
     void reply(ClientId client, const control::Reply &reply) { server_.reply(client, reply); }
     void reply_error(ClientId client, const std::string &text);
-    /* There is no agent that can answer it yet. */
+    /* Replies that no agent can answer yet. */
     void reply_starting(ClientId client, const control::Request &request);
 
   private:

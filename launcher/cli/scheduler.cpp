@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * scheduler.cpp - batch systems, by the variables that they set for their jobs.
+ * scheduler.cpp - detects batch systems by the variables that they set for jobs.
  */
 #include "cli/scheduler.hpp"
 
@@ -19,8 +19,8 @@ namespace ckpt::cli
 namespace
 {
 
-/* Ids are numbers, "123[4].server" or "f2oeHL2nF1": what cannot stand in a job's name is
- * made an underscore. */
+/* Ids have forms like "123[4].server" or "f2oeHL2nF1"; replaces characters that are
+ * invalid in a job's name by underscores. */
 std::string name_part(const std::string &id)
 {
     std::string part;
@@ -51,7 +51,8 @@ Scheduler current_scheduler()
         return {"PBS", name_part(id), 0, fmt::format("qrerun '{}'", id)};
     }
     if (const std::string id = variable("FLUX_JOB_ID"); !id.empty()) {
-        return {"Flux", name_part(id), 0, ""}; /* a job that ran has ended */
+        /* Flux does not requeue a job that has run. */
+        return {"Flux", name_part(id), 0, ""};
     }
     return {};
 }

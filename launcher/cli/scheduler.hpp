@@ -10,27 +10,28 @@ namespace ckpt::cli
 {
 
 struct Scheduler {
-    std::string name; /* "Slurm", "PBS", "Flux"; "": there is none */
-    /* What it calls the job, as a part of a job's name. It stays the same when the job is
-     * put back into the queue. */
+    std::string name; /* "Slurm", "PBS", "Flux"; "": none */
+    /* The scheduler's id of the job, as a valid part of a job's name. It stays the same when
+     * the job is requeued. */
     std::string job;
-    unsigned restarts = 0;       /* how often that was done, as far as it tells */
-    std::string requeue_command; /* that asks for it, for a shell; "": there is none */
+    unsigned restarts = 0;       /* how often the job was requeued, as far as known */
+    std::string requeue_command; /* shell command that requeues the job; "": none */
 };
 
-/* As the variables of this process tell. */
+/* Detects the scheduler from the variables of this process. */
 Scheduler current_scheduler();
 
-/* True if the job is to make room for another one, as far as the scheduler can be asked. */
+/* Whether the scheduler preempts the job in favour of another one, as far as that is
+ * known. */
 bool is_preempted(const Scheduler &scheduler);
 
-/* What a command prints, for a shell; "" if it cannot be started. */
+/* Returns the output of a shell command; "" if it cannot be started. */
 std::string output_of(const std::string &command);
 
-/* The value behind NAME= in what `scontrol show job` tells of a job; "" if there is none. */
+/* Returns the value of NAME= in the output of `scontrol show job`; "" if it has none. */
 std::string slurm_job_fact(const std::string &id, const std::string &name);
 
-/* The same, of its text. */
+/* The same, from the given text. */
 std::string fact_in(const std::string &text, const std::string &name);
 
 } // namespace ckpt::cli

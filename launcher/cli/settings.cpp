@@ -28,7 +28,7 @@ namespace ckpt::cli
 namespace
 {
 
-/* Runs a check whose Error means that an option's value is wrong. */
+/* Runs a check that throws Error if an option's value is invalid. */
 template <typename Check>
 void require_valid(const char *option, Check check)
 {
@@ -263,7 +263,7 @@ TierDirectories JobSettings::directories() const
     return directories;
 }
 
-/* CommandError(exit_usage) unless it is right. */
+/* Throws CommandError(exit_usage) if --levels is invalid. */
 Levels JobSettings::levels() const
 {
     try {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * settings.hpp - what the processes of a job can be told: CKPT_* variables.
+ * settings.hpp - the settings of a job's processes: CKPT_* variables.
  */
 #pragma once
 
@@ -17,19 +17,20 @@ namespace ckpt::cli
 /* Environment variables by name. */
 using Environment = std::map<std::string, std::string>;
 
-/* The options that steer a job, as `ckpt tune` and `ckpt run` take them. */
+/* The job options of `ckpt tune` and `ckpt run`. */
 class JobSettings
 {
   public:
     void declare(CLI::App &app);
 
-    /* Those that were given, checked, as variables; paths made absolute.
+    /* Returns the given options, validated, as variables; paths are absolute.
      * Throws CommandError(exit_usage). */
     Environment environment() const;
 
     const std::string &name() const { return name_; }
     void set_name(const std::string &name) { name_ = name; }
-    /* Absolute; the default if --dir was not given. CommandError(exit_usage). */
+    /* Returns absolute paths; the default if --dir was not given. Throws
+     * CommandError(exit_usage). */
     TierDirectories directories() const;
 
   private:
@@ -60,10 +61,11 @@ class JobSettings
     std::string metrics_;
 };
 
-/* Where the run-time parts are: $CKPT_LIBDIR or the place of installation. */
+/* Returns where the run-time files are: $CKPT_LIBDIR or the installation
+ * directory. */
 std::filesystem::path library_directory();
 
-/* A variable of this process, or "". */
+/* Returns a variable of this process, or "". */
 std::string variable(const char *name);
 
 } // namespace ckpt::cli

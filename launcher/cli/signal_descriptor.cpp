@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * signal_descriptor.cpp - a signalfd and the mask behind it.
+ * signal_descriptor.cpp - a signalfd and its signal mask.
  */
 #include "cli/signal_descriptor.hpp"
 
@@ -16,7 +16,7 @@ namespace ckpt::cli
 namespace
 {
 
-/* A descriptor gives also what is ignored. */
+/* A signalfd also delivers signals that are set to be ignored. */
 bool is_left_ignored(int signal)
 {
     struct sigaction action {};

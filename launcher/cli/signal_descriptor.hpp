@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * signal_descriptor.hpp - signals that wait in a descriptor.
+ * signal_descriptor.hpp - receives signals through a descriptor.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ namespace ckpt::cli
 class SignalDescriptor
 {
   public:
-    /* Blocks the signals, for as long as this object lives. A SIGHUP that nohup has set to be
+    /* Blocks the signals as long as this object exists. A SIGHUP that nohup has set to be
      * ignored stays ignored. Throws Error. */
     explicit SignalDescriptor(std::initializer_list<int> signals);
     ~SignalDescriptor();
@@ -26,9 +26,9 @@ class SignalDescriptor
     SignalDescriptor &operator=(const SignalDescriptor &) = delete;
 
     int descriptor() const { return descriptor_.get(); }
-    /* The next one that has come. */
+    /* Returns the next pending signal. */
     std::optional<signalfd_siginfo> next() const;
-    /* As it was before, for commands that are started. */
+    /* Returns the previous signal mask, for child processes. */
     const sigset_t &mask_before() const { return before_; }
 
   private:

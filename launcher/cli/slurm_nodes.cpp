@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * slurm_nodes.cpp - asks Slurm which nodes the allocation has, and tells its launchers.
+ * slurm_nodes.cpp - asks Slurm for the nodes of the allocation, and updates the
+ * variables for its launchers.
  */
 #include "cli/slurm_nodes.hpp"
 
@@ -17,7 +18,7 @@ namespace ckpt::cli
 namespace
 {
 
-/* "2(x3),1" as 2 2 2 1. */
+/* Expands "2(x3),1" to 2 2 2 1. */
 Words expanded(const std::string &counts)
 {
     Words all;
@@ -31,7 +32,7 @@ Words expanded(const std::string &counts)
     return all;
 }
 
-/* The names that a list such as "n[1-3,7]" stands for. */
+/* Returns the names in a list such as "n[1-3,7]". */
 Words names_in(const std::string &list)
 {
     std::istringstream lines(output_of(fmt::format("scontrol show hostnames '{}'", list)));
@@ -42,7 +43,7 @@ Words names_in(const std::string &list)
     return names;
 }
 
-/* Of each node that is left, what `counts` has of it. */
+/* Returns the counts of the remaining nodes. */
 Words of_nodes(const Words &before, const Words &now, const Words &counts)
 {
     Words picked;

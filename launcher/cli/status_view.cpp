@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * status_view.cpp - the lines, each with a word for what it tells.
+ * status_view.cpp - formats the status lines, each with a keyword.
  */
 #include "cli/status_view.hpp"
 
@@ -57,7 +57,7 @@ std::string bar(int done, int all)
                        bar_width);
 }
 
-/* A time in the past, to the second. */
+/* Formats how long ago something happened, in seconds. */
 std::string age(double since, double now)
 {
     const double seconds = std::max(0.0, now - since);
@@ -164,7 +164,8 @@ void add_slow(Lines &lines, const Status &status)
     }
 }
 
-/* What ranks keep of themselves, and what it was good for. */
+/* Adds the independent checkpoints and message logs of ranks, and how they were
+ * used. */
 void add_independent(Lines &lines, const Status &status, double now)
 {
     for (const control::IndependentStatus &rank : status.independent) {
@@ -190,7 +191,7 @@ void add_independent(Lines &lines, const Status &status, double now)
     }
 }
 
-/* No more is known of it. */
+/* Of a swapped-out job nothing else is known. */
 std::vector<std::string> swapped_out_view(const Status &status, double now)
 {
     Lines lines;

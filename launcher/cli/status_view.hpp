@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * status_view.hpp - all that is known of a running job, as a person wants to see it.
+ * status_view.hpp - the complete status of a running job, for people.
  */
 #pragma once
 
@@ -12,10 +12,10 @@
 namespace ckpt::cli
 {
 
-/* Lines of a view of the job. now: seconds since 1970. */
+/* Returns the lines of a job's status. now: seconds since 1970. */
 std::vector<std::string> status_view(const control::Status &status, double now);
 
-/* "2026-01-31T12:00:00Z", of seconds since 1970. */
+/* Formats seconds since 1970 as "2026-01-31T12:00:00Z". */
 std::string day_and_time(double seconds);
 
 } // namespace ckpt::cli

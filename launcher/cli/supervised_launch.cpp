@@ -24,22 +24,24 @@ using std::chrono::steady_clock;
 namespace
 {
 
-/* For a job that is just starting to have an agent that takes requests. */
+/* Time limit for a starting job to get an agent that accepts requests. */
 constexpr auto longest_start = std::chrono::seconds(10);
 constexpr auto ask_again = std::chrono::milliseconds(50);
-/* For a program that is told to end. */
+/* Time limit for a program to end after SIGTERM. */
 constexpr auto last_words = std::chrono::seconds(10);
-/* For the agents, behind the launcher's end: to answer that what it has ended with is saved, */
+/* Time limits after the end of the launcher. last_answer: agents confirm the last
+ * checkpoint. */
 constexpr auto last_answer = std::chrono::seconds(10);
-/* to tell how ranks have ended, */
+/* last_news: agents report how ranks have ended. */
 constexpr auto last_news = std::chrono::milliseconds(500);
-/* to end themselves, with what they still have to write, before nodes are called free, */
+/* last_agents: agents finish writing and end, before the nodes are reported free. */
 constexpr auto last_agents = std::chrono::seconds(30);
-/* and to see those end that were killed, or find that their nodes are lost. */
+/* last_ranks: killed ranks end, or their nodes are found to be lost. */
 constexpr auto last_ranks = std::chrono::seconds(5);
 
-/* By which mpirun goes on when a rank ends: of Open MPI 4.1, and of 5.0, which still ends the
- * job when one ends with another code than 0. No options: those are recorded. */
+/* Variables that make mpirun continue when a rank ends. The first is for Open MPI 4.1. The
+ * second is for 5.0, which still ends the job when a rank exits with a non-zero code. They are
+ * not options, because the options of the launcher are recorded. */
 Environment recovery_variables()
 {
     return {{"OMPI_MCA_orte_enable_recovery", "1"}, {"PRTE_MCA_state_base_recoverable", "1"}};
@@ -116,14 +118,15 @@ void SupervisedLaunch::take(const signalfd_siginfo &info)
     if (signal == SIGCONT && ending_.last && ending_.last->signal != 0) {
         ending_.last->is_resumed = true;
     }
-    /* The terminal has sent it to the launcher as well; but the end of a terminal is told only to
-     * the leader of its session. */
+    /* The terminal has sent the signal to the launcher as well. SIGHUP is an exception: when
+     * the terminal closes, only the session leader gets it. */
     if (info.ssi_code != SI_KERNEL || signal == SIGHUP) {
         launcher_->signal(signal);
     }
 }
 
-/* What has come before there was a launcher, from the terminal, too, has not come to that. */
+/* Signals that arrived before the launcher was started have not reached it, even if the
+ * terminal sent them. */
 void SupervisedLaunch::take_earlier_signals()
 {
     while (auto info = signals_.next()) {
@@ -134,8 +137,9 @@ void SupervisedLaunch::take_earlier_signals()
 
 /* ---- Job control ---------------------------------------------------------------- */
 
-/* A shell has us for the job, and waits for us to stop: when the launcher does, by what the
- * terminal has sent to both, or by itself. A program may as well go on. */
+/* The shell regards this process as the job, and waits for it to stop. So it stops when the
+ * launcher has stopped, by a terminal signal to both or by itself. A launcher may also ignore
+ * the signal and continue. */
 void SupervisedLaunch::look_whether_stopped()
 {
     const auto signal = launcher_ ? launcher_->stop_signal() : std::nullopt;
@@ -146,20 +150,21 @@ void SupervisedLaunch::look_whether_stopped()
     }
 }
 
-/* Other nodes do not take us for lost meanwhile. */
+/* The membership is suspended, so that other nodes do not regard this one as lost meanwhile. */
 void SupervisedLaunch::stop_as_the_launcher_has()
 {
     is_asked_to_stop_ = false;
     if (supervisor_) {
         supervisor_->suspend_membership();
     }
-    std::raise(SIGSTOP); /* until SIGCONT, which is sent on like other signals */
+    std::raise(SIGSTOP); /* until SIGCONT, which is passed on like other signals */
     if (supervisor_) {
         supervisor_->resume_membership();
     }
 }
 
-/* True if that is what it is for. A warning may come twice: then it is passed on. */
+/* Returns whether the signal requests a last checkpoint. A second warning signal is passed
+ * on. */
 bool SupervisedLaunch::take_wish(int signal)
 {
     const bool is_warning = options_.warnings.contains(signal);
@@ -221,7 +226,7 @@ void SupervisedLaunch::take(std::uint64_t client, const control::Request &reques
     wish(std::move(last));
 }
 
-/* What an agent is for, wherever it is. */
+/* Passes a request to an agent on any node. */
 void SupervisedLaunch::pass_on(std::uint64_t client, const control::Request &request)
 {
     const bool is_passed =
@@ -231,7 +236,8 @@ void SupervisedLaunch::pass_on(std::uint64_t client, const control::Request &req
             [this, client](const control::Reply &reply) { requests_.reply(client, reply); },
             [this, client, request] {
                 if (request.command == "status") {
-                    requests_.reply_starting(client, request); /* ranks start another one */
+                    /* The ranks will start another agent. */
+                    requests_.reply_starting(client, request);
                 } else {
                     requests_.reply_error(client, "the agent has died");
                 }
@@ -251,7 +257,8 @@ void SupervisedLaunch::wish(LastCheckpoint last)
     ask();
 }
 
-/* Its ranks start another one. If that dies as well it may be because of what it is asked. */
+/* The ranks start another agent. If that dies too, the request itself may be the reason, so it
+ * is given up. */
 void SupervisedLaunch::lost_agent()
 {
     if (std::exchange(has_lost_agent_, true)) {
@@ -281,11 +288,11 @@ void SupervisedLaunch::answered(const control::Reply &reply)
     LastCheckpoint &last = *ending_.last;
 
     if (last.name && reply.event != "result") {
-        return; /* it has been saved meanwhile, as another command has asked */
+        return; /* saved already, on request of another command */
     }
     if (reply.event == "error" && reply.error.starts_with(control::still_starting) &&
         ask_until_ && steady_clock::now() < *ask_until_) {
-        is_asked_ = false; /* once more, soon */
+        is_asked_ = false; /* ask again soon */
         return;
     }
     if (reply.event == "error") {
@@ -300,7 +307,7 @@ void SupervisedLaunch::answered(const control::Reply &reply)
     }
 }
 
-/* All ranks are about to end: as we have asked, or a `ckpt checkpoint --kill` has. */
+/* All ranks are about to end, on request of this process or of `ckpt checkpoint --kill`. */
 void SupervisedLaunch::saved(const std::string &name)
 {
     if (!ending_.last) {
@@ -317,7 +324,7 @@ void SupervisedLaunch::saved(const std::string &name)
     fmt::print(stderr, "ckpt: saved as {}\n", name);
 }
 
-/* The program gets the signal, as it would without us; a command its answer. */
+/* Passes the signal to the program, as without `ckpt run`, or replies to the command. */
 void SupervisedLaunch::given_up(const std::string &why)
 {
     if (!ending_.last || ending_.last->name) {
@@ -333,7 +340,7 @@ void SupervisedLaunch::given_up(const std::string &why)
     }
     fmt::print(stderr, "ckpt: the job was not saved: {}\n", why);
     if (last.purpose != LastCheckpoint::For::warning) {
-        ending_.last.reset(); /* it runs on */
+        ending_.last.reset(); /* the job continues to run */
     } else if (launcher_) {
         launcher_->signal(last.signal);
     }
@@ -351,7 +358,7 @@ void SupervisedLaunch::step(Time now)
         ask();
     }
     if (ending_.last && ending_.last->name) {
-        return; /* all ranks end */
+        return; /* all ranks are ending */
     }
     if (kill_at_ && now >= *kill_at_) {
         kill_at_.reset();
@@ -364,7 +371,7 @@ void SupervisedLaunch::step(Time now)
         if (!ending_.by_user && !ending_.was_unprotected) {
             say_failure("; what is left of the job is ended");
         }
-        supervisor_->end_ranks(); /* from which the watch knows */
+        supervisor_->end_ranks(); /* the watch will learn of their end */
         break;
     case LaunchWatch::Step::terminate:
         launcher_->signal(SIGTERM);
@@ -401,7 +408,7 @@ void SupervisedLaunch::child_failed(pid_t child, int status)
                           steady_clock::now());
 }
 
-/* By a signal that may just have come, or because nodes are wanted back. */
+/* Whether the end was requested by a pending signal, or because the nodes are needed. */
 bool SupervisedLaunch::is_asked_to_end()
 {
     if (launcher_) {
@@ -410,7 +417,7 @@ bool SupervisedLaunch::is_asked_to_end()
     return ending_.by_user || ending_.last || ending_.was_unprotected;
 }
 
-/* The user has said what is to be done then. */
+/* The user's options determine the action. */
 void SupervisedLaunch::protection(bool is_unprotected, bool is_overdue, const std::string &why)
 {
     if (!is_unprotected) {
@@ -427,8 +434,8 @@ void SupervisedLaunch::protection(bool is_unprotected, bool is_overdue, const st
     }
 }
 
-/* Of ranks that were killed because a command has asked for that the coordinator tells before
- * it kills them: whatever it has told has come when it answers once more. */
+/* Asks the coordinator for its status. If a command had ranks killed, the coordinator reports
+ * that before it kills them. So when it answers this request, that report has arrived. */
 void SupervisedLaunch::ask_for_news()
 {
     if (supervisor_ && !ending_.last && (watch_.failure() || ending_.exit_code != 0)) {
@@ -438,7 +445,8 @@ void SupervisedLaunch::ask_for_news()
     }
 }
 
-/* Of a job that was saved to leave them; a batch system that has warned waits for nobody. */
+/* Waits for the agents if the job was saved to free its nodes. Does not wait after a warning,
+ * because the batch system does not either. */
 void SupervisedLaunch::await_nodes()
 {
     const Time until = steady_clock::now() + last_agents;
@@ -450,9 +458,8 @@ void SupervisedLaunch::await_nodes()
     }
 }
 
-/* A launcher can end before the agents have told that the last checkpoint exists, or how ranks
- * have ended; before a node is known to be lost, that it has missed itself; and before all
- * have ended, if it was killed. */
+/* Waits for events that may be missing when the launcher has ended: agents confirm the last
+ * checkpoint, and report how ranks ended; the loss of a node is detected; killed ranks end. */
 void SupervisedLaunch::await_agents()
 {
     const Time now = steady_clock::now();
@@ -471,7 +478,7 @@ void SupervisedLaunch::await_agents()
         loop_.turn(now + last_news);
     }
     if (acts_for_launcher() && supervisor_->has_ranks()) {
-        supervisor_->end_ranks(); /* Open MPI 5.0 may leave them behind (MPI_Abort) */
+        supervisor_->end_ranks(); /* Open MPI 5.0 may leave ranks running (MPI_Abort) */
     }
     await_nodes();
     const bool is_bad = watch_.failure() || ending_.exit_code != 0;
@@ -495,13 +502,13 @@ void SupervisedLaunch::conclude()
     if (ending_.exit_code != 0 && supervisor_) {
         ending_.lost.merge(supervisor_->vanished());
     }
-    if (!ending_.lost.empty()) { /* what else has ended has followed from that */
+    if (!ending_.lost.empty()) { /* all other failures follow from the lost node */
         ending_.failure.emplace();
         ending_.failure->kind = Failure::Kind::node_lost;
         ending_.failure->host = *ending_.lost.begin();
     }
-    /* Open MPI 4.1 with --enable-recovery ends with 0 though ranks were killed. If the launcher has
-     * killed them as the user wished, it has its own code for that. */
+    /* Open MPI 4.1 with --enable-recovery exits with 0 even if ranks were killed. If the
+     * launcher killed them on the user's request, its own exit code counts. */
     const bool has_code = ending_.by_user && ending_.exit_code != 0;
     if (!has_code && ending_.failure && ending_.failure->status &&
         *ending_.failure->status != 0 && !options_.tolerates_ended_ranks) {

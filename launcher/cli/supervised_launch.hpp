@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * supervised_launch.hpp - one launch of a job, from the start of its launcher to its end: what
- * agents tell of ranks and nodes, what signals and commands ask for.
+ * supervised_launch.hpp - one launch of a job, from the start of its launcher to its end.
+ * Handles reports of agents about ranks and nodes, and requests by signals and commands.
  */
 #pragma once
 
@@ -23,59 +23,63 @@
 namespace ckpt::cli
 {
 
-/* A last checkpoint, behind which nothing of the launch runs on. */
+/* A last checkpoint, after which no process of the launch continues. */
 struct LastCheckpoint {
     enum class For { warning, swap, migration, end } purpose;
-    int signal = 0;                     /* that has asked for it, or ... */
-    std::uint64_t client = 0;           /* the command that has; 0: none */
-    std::string from, to;               /* nodes, for a migration, or ... */
-    std::vector<std::string> nodes;     /* those that it may be on */
-    std::optional<std::string> name;    /* when it exists */
-    control::Reply answer;              /* then: for the command, when the nodes are free */
-    bool is_resumed = false;            /* SIGCONT has come before it was swapped out */
+    int signal = 0;                     /* the signal that requested it, or ... */
+    std::uint64_t client = 0;           /* ... the command that did; 0: none */
+    std::string from, to;               /* nodes of a migration, or ... */
+    std::vector<std::string> nodes;     /* ... the nodes that it may use */
+    std::optional<std::string> name;    /* set when the checkpoint exists */
+    control::Reply answer;              /* for the command, sent when the nodes are free */
+    bool is_resumed = false;            /* SIGCONT came before the job was swapped out */
 };
 
-/* How a launch has ended. */
+/* How a launch ended. */
 struct Ending {
-    int exit_code = 0;              /* as a shell gives it: 128 + signal */
-    bool by_user = false;           /* somebody asked for the end */
-    std::optional<Failure> failure; /* what went wrong, if it was not just the launcher */
-    std::set<std::string> lost;     /* nodes */
-    /* Since when some of them may only be cut off, with ranks that live; or we. */
+    int exit_code = 0;              /* in the form of a shell: 128 + signal */
+    bool by_user = false;           /* the user requested the end */
+    std::optional<Failure> failure; /* what failed, if not only the launcher */
+    std::set<std::string> lost;     /* lost nodes */
+    /* Since when some nodes, or this one, may be cut off while their ranks still live. */
     std::optional<std::chrono::steady_clock::time_point> silent_since;
-    std::optional<LastCheckpoint> last; /* that was asked for */
-    bool was_unprotected = false; /* it was ended because it could not be saved */
+    std::optional<LastCheckpoint> last; /* if one was requested */
+    bool was_unprotected = false; /* ended because it could not be saved */
 };
 
 class SupervisedLaunch
 {
   public:
     struct Options {
-        std::filesystem::path file; /* SupervisorFile */
+        std::filesystem::path file; /* path of the SupervisorFile */
         std::string host;           /* name of this node */
         std::uint64_t incarnation = 0;
         bool tolerates_ended_ranks = false;
-        /* The launcher is to go on when a rank ends, if we can do what it does then. */
+        /* Make the launcher continue when a rank ends, and take over its part in that, if
+         * possible. */
         bool acts_for_launcher = false;
-        std::filesystem::path started_socket; /* where its processes then say that they are there */
-        bool ends_unprotected = false; /* a job that cannot be saved for an interval */
-        std::set<int> warnings; /* signals that announce the end */
-        std::set<int> swaps;    /* signals that want the job swapped out */
-        std::function<void(pid_t)> launches;   /* the launcher, which has not begun yet */
-        std::function<void()> ranks_have_come; /* once, if it is not empty */
-        /* Why the job cannot migrate so; empty: it can. */
+        /* Socket on which the launcher's processes then announce themselves. */
+        std::filesystem::path started_socket;
+        bool ends_unprotected = false; /* end a job that cannot be saved for one interval */
+        std::set<int> warnings; /* signals that announce the end of the job */
+        std::set<int> swaps;    /* signals that swap the job out */
+        /* Called with the launcher's process before it executes the launcher. */
+        std::function<void(pid_t)> launches;
+        std::function<void()> ranks_have_come; /* called once, unless empty */
+        /* Returns why the job cannot migrate in this way; empty: it can. */
         std::function<std::string(const std::string &from, const std::string &to)> obstacle;
-        std::set<int> migrations; /* signals that want the job on other nodes */
-        /* For such a signal: the nodes that it may be on, if ranks have to move for that. */
+        std::set<int> migrations; /* signals that migrate the job to other nodes */
+        /* Called for such a signal; returns the nodes that the job may use, or nothing if no
+         * rank has to move or can move. */
         std::function<std::optional<std::vector<std::string>>(int signal)> nodes;
     };
 
-    /* All must live longer. Throws Error. */
+    /* All references must outlive this object. Throws Error. */
     SupervisedLaunch(EventLoop &loop, const SignalDescriptor &signals, RunRequests &requests,
                      Options options);
     ~SupervisedLaunch();
 
-    /* Starts the command and waits for its end. Once. Throws Error. */
+    /* Starts the command and waits for its end. Callable once. Throws Error. */
     Ending run(const Invocation &invocation);
 
   private:
@@ -114,16 +118,17 @@ class SupervisedLaunch
     LaunchWatch watch_;
     std::optional<Supervisor> supervisor_;
     std::optional<LauncherProcess> launcher_;
-    std::optional<LauncherChildren> children_; /* if we act for it */
+    std::optional<LauncherChildren> children_; /* if this process acts for the launcher */
     Ending ending_;
     bool has_ended_ = false;
-    bool is_asked_to_stop_ = false; /* by SIGTSTP, until SIGCONT */
+    bool is_asked_to_stop_ = false; /* SIGTSTP came, and no SIGCONT since */
     bool has_said_failure_ = false;
     bool has_told_ranks_ = false;
-    bool is_asked_ = false;         /* an agent, for the last checkpoint */
-    bool has_lost_agent_ = false;   /* that was asked */
-    std::optional<Time> kill_at_;   /* what SIGTERM has not ended */
-    std::optional<Time> ask_until_; /* a job that is just starting; unset: in vain */
+    bool is_asked_ = false;         /* an agent was asked for the last checkpoint */
+    bool has_lost_agent_ = false;   /* the agent that was asked has died */
+    std::optional<Time> kill_at_;   /* when to kill processes that SIGTERM has not ended */
+    /* For a starting job: when to stop asking. Unset: nothing to ask for. */
+    std::optional<Time> ask_until_;
 };
 
 } // namespace ckpt::cli

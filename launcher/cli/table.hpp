@@ -15,10 +15,10 @@ class Table
   public:
     explicit Table(std::vector<std::string> headings);
 
-    /* As many cells as there are headings. */
+    /* cells: as many as there are headings. */
     void add(std::vector<std::string> cells);
 
-    /* All rows, each column as wide as its longest cell. */
+    /* Returns all rows, with each column as wide as its longest cell. */
     std::string text() const;
 
   private:

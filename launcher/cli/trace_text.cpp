@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace_text.cpp - the trace of a checkpoint as tables.
+ * trace_text.cpp - formats the trace of a checkpoint as tables.
  */
 #include "config.h"
 #include "cli/trace_text.hpp"
@@ -34,7 +34,7 @@ std::string time_text(std::int64_t nanoseconds)
                : format_seconds(static_cast<double>(nanoseconds) * 1e-9);
 }
 
-/* The node's name, where there are several. */
+/* Returns the name of the rank's node, or "-". */
 std::string host_of(const CheckpointTrace &trace, int rank)
 {
     int node = trace.node_of(rank);

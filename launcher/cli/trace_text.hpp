@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace_text.hpp - the trace of a checkpoint as tables: when each rank was cut
- * and how long it stood still, and how many messages that took.
+ * trace_text.hpp - formats the trace of a checkpoint as tables: when each rank
+ * was cut, how long it was stopped, and how many messages the protocol needed.
  */
 #pragma once
 
@@ -12,8 +12,8 @@
 namespace ckpt::cli
 {
 
-/* For people; with a newline at the end. Throws Error if the mesh that the
- * trace tells of is impossible. */
+/* Returns text for people, with a newline at its end. Throws Error if the mesh
+ * in the trace is invalid. */
 std::string trace_text(const CheckpointTrace &trace);
 
 } // namespace ckpt::cli

@@ -33,8 +33,8 @@ constexpr const char *plugin_name = "libckpt-mpi.so";
 constexpr const char *comment =
     "# Checkpoints of an MPI program: mpirun --tune FILE ..., see ckpt(7)\n";
 
-/* The user's preloaded libraries after ours; ours only once. ld.so separates
- * by blanks as well, which a tune file cannot carry. */
+/* Appends the user's preloaded libraries to ours, which appear only once. ld.so also
+ * accepts blanks as separators, but a tune file cannot contain them. */
 std::string merged_preload(const std::string &ours, std::string theirs)
 {
     std::replace(theirs.begin(), theirs.end(), ' ', ':');
@@ -63,7 +63,8 @@ constexpr const char *launch_prefix = "launch-";
 constexpr auto starting_time = std::chrono::hours(24);
 constexpr auto longest_launch = std::chrono::hours(24 * 30);
 
-/* Whose a file of a launch is, by its name: HOST, and what process_identity() says. */
+/* The process to which a launch's file belongs, from the file's name: HOST and
+ * process_identity(). */
 struct Owner {
     std::string host;
     std::string identity;
@@ -73,7 +74,7 @@ std::optional<Owner> owner_of(const fs::path &path)
 {
     static const std::regex pattern(std::string(launch_prefix) +
                                     "(.+)-([0-9]{10}-[0-9]{20})-[0-9a-f]{16}"
-                                    "(\\.[0-9]+(\\.tmp)?)?"); /* or half written */
+                                    "(\\.[0-9]+(\\.tmp)?)?"); /* or incomplete */
     const std::string name = path.filename();
     std::smatch parts;
     if (!std::regex_match(name, parts, pattern)) {
@@ -95,7 +96,7 @@ bool may_be_needed(const Owner &owner, std::chrono::nanoseconds age)
     return is_there(owner) || age < starting_time;
 }
 
-/* Several may do so at once: what has gone is gone. */
+/* Several processes may do so at once; files that are gone already are ignored. */
 void remove_old_launch_files(const fs::path &directory)
 {
     std::error_code error;
@@ -122,7 +123,8 @@ fs::path write_tune_file_in(const fs::path &directory, const std::string &prefix
     make_private_directory(directory);
     fs::path path = directory / (prefix + control::namespace_hash(text));
     if (!has_text(path, text)) {
-        /* Many jobs may want it at once: each renames a file of its own. */
+        /* Many jobs may create the file at once, so each writes its own file and
+         * renames it. */
         fs::path own = path.string() + fmt::format(".{}", getpid());
         write_text_file_atomically(own, text, "tune file");
         fs::rename(own, path);
@@ -130,7 +132,8 @@ fs::path write_tune_file_in(const fs::path &directory, const std::string &prefix
     return path;
 }
 
-/* A home directory may be full, or not writable on this host. */
+/* Falls back to another directory if the home directory is full or not writable on
+ * this host. */
 fs::path write_tune_file(const std::string &prefix, const std::string &text)
 {
     try {
@@ -192,7 +195,7 @@ void remove_launch_file(const fs::path &path)
     const auto owner = owner_of(path);
     std::error_code error;
     if (owner && owner->host == host_name() && owner->identity == process_identity(getpid())) {
-        fs::remove(path, error); /* or the next one does */
+        fs::remove(path, error); /* on failure, a later launch removes it */
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * usage.cpp - messages about command lines.
+ * usage.cpp - error messages about command lines.
  */
 #include "cli/usage.hpp"
 
@@ -18,7 +18,8 @@ namespace ckpt::cli
 namespace
 {
 
-/* Letters to be added, left out, changed or exchanged with the next (Damerau and Levenshtein). */
+/* Returns the Damerau-Levenshtein distance: the number of letters to insert, delete, replace or
+ * exchange with the next. */
 std::size_t distance(const std::string &from, const std::string &to)
 {
     const std::size_t width = to.size() + 1;
@@ -64,7 +65,7 @@ std::string name_of(const std::string &option)
     return option.substr(0, option.find('='));
 }
 
-/* The first word that nothing was known for. */
+/* Returns the first word that CLI11 could not match. */
 std::string first_left_over(const CLI::App &app, const Words &words)
 {
     const Words left = app.remaining(true);
@@ -100,7 +101,7 @@ std::string unexpected(const CLI::App &app, const std::string &rest, const Words
 std::string nearest(const std::string &word, const Words &candidates)
 {
     std::string best;
-    /* What is further away is not meant. */
+    /* Candidates at a greater distance are unlikely to be meant. */
     std::size_t least = 1 + std::max<std::size_t>(1, word.size() / 3);
 
     for (const std::string &candidate : candidates) {
@@ -155,7 +156,7 @@ CLI::Validator byte_size()
                 if (CLI::AsSizeValue(false)(text).empty()) {
                     return std::string();
                 }
-            } catch (const CLI::Error &) { /* told in our words */
+            } catch (const CLI::Error &) { /* throw an error with our own text instead */
             }
             return fmt::format("'{}' is no number of bytes; write for example 200M or 1G", given);
         },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wait_notice.cpp - a thread that speaks while another one waits.
+ * wait_notice.cpp - a thread that prints a notice while another thread waits.
  */
 #include "cli/wait_notice.hpp"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wait_notice.hpp - says what a command waits for when a file system does not answer.
+ * wait_notice.hpp - prints a notice while a command waits for a file system that does not
+ * respond.
  */
 #pragma once
 
@@ -16,8 +17,8 @@ namespace ckpt::cli
 class WaitNotice
 {
   public:
-    /* directory: whose file system is asked as long as this lives. If that takes longer than
-     * `patience`, standard error says so; once for a command. */
+    /* directory: accessed by the caller during the lifetime of this object. If that takes
+     * longer than `patience`, prints a notice to standard error, once per command. */
     explicit WaitNotice(const std::string &directory,
                         std::chrono::milliseconds patience = std::chrono::seconds(2));
     ~WaitNotice();
@@ -28,7 +29,7 @@ class WaitNotice
     std::mutex mutex_;
     std::condition_variable changed_;
     bool is_over_ = false;
-    std::thread thread_; /* last: starts when all else is there */
+    std::thread thread_; /* last: the thread uses the members above */
 };
 
 } // namespace ckpt::cli

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * warning.cpp - signals by name.
+ * warning.cpp - parses names of signals.
  */
 #include "cli/warning.hpp"
 

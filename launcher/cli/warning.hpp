@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * warning.hpp - signals by which a scheduler announces what it is about to do.
+ * warning.hpp - signals by which a scheduler announces an action.
  */
 #pragma once
 
@@ -10,8 +10,8 @@
 namespace ckpt::cli
 {
 
-/* Signals by name: "USR1", "SIGTERM,SIGUSR2"; "": none. Of those that `ckpt run` takes.
- * Throws Error that names the first other word. */
+/* Parses names of signals: "USR1", "SIGTERM,SIGUSR2"; "": none. Accepts only signals
+ * that `ckpt run` handles. Throws Error naming the first invalid word. */
 std::set<int> parse_signals(const std::string &text);
 
 } // namespace ckpt::cli

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * watch.cpp - finds the job again and again, and notices its end.
+ * watch.cpp - polls a job, and detects its end.
  */
 #include "cli/watch.hpp"
 
@@ -21,7 +21,7 @@ namespace
 constexpr int starting_patience_ms = 10000;
 constexpr const char *supervisor_name = "ckpt"; /* `ckpt run` */
 
-/* Keeps SIGINT back, to be noticed between two looks. */
+/* Blocks SIGINT, so that it is received between two polls. */
 class Interrupt
 {
   public:
@@ -35,7 +35,7 @@ class Interrupt
     Interrupt &operator=(const Interrupt &) = delete;
     ~Interrupt() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
 
-    /* Waits so long; true: the user has had enough. */
+    /* Waits for `period`; returns true if the user has pressed Ctrl-C. */
     bool comes_within(std::chrono::nanoseconds period) const
     {
         const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(period);
@@ -48,7 +48,7 @@ class Interrupt
     sigset_t before_;
 };
 
-/* A process, and no later one with the same number. */
+/* A process, distinguished from a later one with the same id. */
 class KnownProcess
 {
   public:
@@ -64,8 +64,8 @@ class KnownProcess
     std::string identity_;
 };
 
-/* Who may give the job another agent: the launcher that runs it, and who would run it
- * again. */
+/* The processes that may give the job another agent: its launcher, and the `ckpt run`
+ * that would start it again. */
 class Keepers
 {
   public:
@@ -87,7 +87,7 @@ class Keepers
     KnownProcess supervisor_;
 };
 
-/* The job as it is now; nothing if no agent of it answers. */
+/* Returns the current state of the job; nothing if no agent responds. */
 std::optional<RunningJob> found_again(const RunningJob &job)
 {
     const TierDirectories own = {job.status.directory, job.status.slow_directory};
@@ -98,7 +98,7 @@ std::optional<RunningJob> found_again(const RunningJob &job)
     }
 }
 
-/* How a job without an agent has ended, or "". */
+/* Returns how a job without an agent has ended, or "". */
 std::string ending_of(const control::Status &status, const Keepers &keepers)
 {
     auto tiers = Tiers::open({status.directory, status.slow_directory});
@@ -117,7 +117,7 @@ void show(LiveText &text, const control::Status &status)
     text.show(status_view(status, static_cast<double>(now_nanoseconds()) * 1e-9));
 }
 
-/* What was known last, but nothing of it is going on. */
+/* Returns the last known status, without any activity in progress. */
 control::Status without_agent(control::Status status, const std::string &phase)
 {
     status.phase = phase;
@@ -144,7 +144,8 @@ void watch_job(const TierDirectories &directories, const std::string &word,
     show(text, job.status);
     while (ending.empty() && !interrupt.comes_within(period)) {
         if (auto now = found_again(job)) {
-            /* An agent may outlive its launcher, whose parent nobody knows then. */
+            /* An agent may outlive its launcher; then the parent of the launcher is
+             * unknown. */
             if (now->status.launcher_pid != job.status.launcher_pid) {
                 keepers = Keepers(now->status);
             }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * watch.hpp - follows a job with the eyes of a person, over its restarts.
+ * watch.hpp - shows the status of a job continuously, across its restarts.
  */
 #pragma once
 
@@ -13,10 +13,10 @@ namespace ckpt::cli
 {
 
 /*
- * Shows the job that `word` means (find_job()) on standard output, anew every `period`,
- * until it has ended or the user interrupts this (SIGINT). A job whose launch has failed
- * is waited for as long as the `ckpt run` that started it may start it again. Throws
- * CommandError if there is no such job in the beginning.
+ * Shows the job that `word` names (find_job()) on standard output, and updates it every
+ * `period`, until the job has ended or the user interrupts (SIGINT). After a failed
+ * launch it waits as long as the job's `ckpt run` may restart the job. Throws
+ * CommandError if there is no such job at the start.
  */
 void watch_job(const TierDirectories &directories, const std::string &word,
                std::chrono::nanoseconds period);

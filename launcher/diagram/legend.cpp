@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * legend.cpp - what the lines and colours of a space-time diagram mean.
+ * legend.cpp - explains the lines and colours of a space-time diagram.
  */
 #include "config.h"
 #include "diagram/legend.hpp"
@@ -31,7 +31,8 @@ bool has_kind(const CheckpointTrace &trace, TraceKind kind)
     });
 }
 
-/* Of the messages between ranks or nodes, those that are drawn. */
+/* Whether the diagram shows any message, between ranks or nodes, for which
+ * `test` holds. */
 template <typename Test> bool is_drawn(const Scene &scene, Test test)
 {
     return std::ranges::any_of(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * legend.hpp - what the lines and colours of a space-time diagram mean.
+ * legend.hpp - explains the lines and colours of a space-time diagram.
  */
 #pragma once
 
@@ -17,7 +17,8 @@ namespace ckpt::diagram
 class Legend
 {
   public:
-    /* Entries for what the scene has; they go into lines of this width. */
+    /* Creates entries for the elements of the scene, in lines of the given
+     * width. */
     Legend(const Scene &scene, double width);
 
     double height() const;
@@ -26,9 +27,9 @@ class Legend
   private:
     struct Entry {
         std::string words;
-        /* Draws the sign between x and x + sign_width, around y. */
+        /* Draws the symbol between x and x + sign_width, centred at y. */
         std::function<void(Svg &, double x, double y)> sign;
-        Point place; /* from the corner */
+        Point place; /* relative to the legend's corner */
     };
 
     void add(std::string words, std::function<void(Svg &, double, double)>);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * panel.cpp - one stretch of time: rows, the axis, stops and the cut.
+ * panel.cpp - one span of time: rows, the axis, stops and the cut.
  */
 #include "config.h"
 #include "diagram/panel.hpp"
@@ -20,8 +20,8 @@ constexpr double heading_height = 18; /* if there is one */
 constexpr double heading_base = 12;
 constexpr double names_base = 12; /* from below the heading */
 constexpr double first_row = 28;
-constexpr double above_rows = 12; /* up to which lines go */
-constexpr double below_rows = 44; /* for the axis */
+constexpr double above_rows = 12; /* lines extend so far above the rows */
+constexpr double below_rows = 44; /* space for the axis */
 constexpr double name_gap = 7;
 constexpr double tick_length = 4;
 
@@ -151,7 +151,8 @@ void Panel::draw_rows()
     }
 }
 
-/* Light where a rank stands still, dark from its cut until it is read. */
+/* Draws stops: light while a rank is stopped, dark from its cut until it has
+ * been read. */
 void Panel::draw_stops()
 {
     double half = std::min(6.0, scene_.rows.spacing() * 0.32);
@@ -191,7 +192,8 @@ void Panel::draw_cut()
     if (points.empty()) {
         return;
     }
-    /* A little beyond the first and the last, to be seen as a line. */
+    /* Extends the line a little beyond the first and last row, to make it
+     * visible. */
     double reach = scene_.rows.spacing() * 0.45;
     points.insert(points.begin(), {points.front().x, points.front().y - reach});
     points.push_back({points.back().x, points.back().y + reach});
@@ -202,7 +204,7 @@ void Panel::draw_cut()
     }
 }
 
-/* Node files on the coordinator's row, and the commit. */
+/* Draws node files on the coordinator's row, and the commit. */
 void Panel::draw_files()
 {
     constexpr Stroke outline{style::ink, 1, ""};
@@ -220,7 +222,8 @@ void Panel::draw_files()
     }
 }
 
-/* What is written above the rows: when each kind of order was first sent. */
+/* Returns the labels above the rows: the time when each kind of order was first
+ * sent. */
 std::vector<std::pair<std::int64_t, std::string>> Panel::names() const
 {
     std::vector<std::pair<std::int64_t, std::string>> found;
@@ -249,7 +252,7 @@ void Panel::draw_names()
         free = lefts.back() + text_width(name, style::small_text) + name_gap;
     }
     double right = axis_.right();
-    for (std::size_t i = all.size(); i-- > 0;) { /* back to the left */
+    for (std::size_t i = all.size(); i-- > 0;) { /* from right to left */
         double width = text_width(all[i].second, style::small_text);
         lefts[i] = std::min(lefts[i], right - width);
         right = lefts[i] - name_gap;

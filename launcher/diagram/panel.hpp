@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * panel.hpp - one stretch of time of a checkpoint: rows, the time axis, where
- * ranks stood still, the cut, and the messages.
+ * panel.hpp - one span of time of a checkpoint: rows, the time axis, the stops
+ * of ranks, the cut, and the messages.
  */
 #pragma once
 
@@ -18,30 +18,31 @@
 namespace ckpt::diagram
 {
 
-/* What is drawn; the same for all panels. */
+/* The data to draw; the same for all panels. */
 struct Scene {
     explicit Scene(const CheckpointTrace &trace);
 
-    const CheckpointTrace &trace; /* must outlive it */
+    const CheckpointTrace &trace; /* must outlive this object */
     std::vector<RankHistory> histories;
     Rows rows;
     std::int64_t end; /* of the trace */
 
-    /* Of a rank; null if it has no events. */
+    /* Returns the history of a rank; null if it has no events. */
     const RankHistory *of_rank(int rank) const;
-    /* Rows of both ends of a marker, a sweep or a logged message; nulls if one
-     * is not drawn. */
+    /* Returns the rows of both ends of a marker, a sweep message or a logged
+     * message; nulls if an end is not drawn. */
     std::pair<const Row *, const Row *> ends_of(const TraceEvent &event) const;
 };
 
-/* Orders and answers are arrows for so many ranks, small heads for more. */
+/* Up to this number of ranks, orders and answers are drawn as arrows; beyond
+ * it, as small heads. */
 inline constexpr int most_ranks_with_arrows = 8;
 
 class Panel
 {
   public:
-    /* `axis` has the times and where they are; `top` is above the heading, if
-     * there is one. `magnified` is shaded: another panel shows it larger. */
+    /* `axis` defines the times and their positions; `top` is above the heading,
+     * if any. `magnified` is shaded, because another panel enlarges it. */
     Panel(Svg &svg, const Scene &scene, TimeAxis axis, double top,
           std::string heading,
           std::optional<std::pair<std::int64_t, std::int64_t>> magnified);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * panel_messages.cpp - the messages of a checkpoint: of the coordinator and to
- * it, markers, sweep messages, and messages that crossed the cut.
+ * panel_messages.cpp - draws the messages of a checkpoint: to and from the
+ * coordinator, markers, sweep messages, and messages that crossed the cut.
  */
 #include "config.h"
 #include "diagram/panel.hpp"
@@ -16,7 +16,7 @@ namespace ckpt::diagram
 namespace
 {
 
-/* Thinner where there are many. */
+/* Thinner if there are many rows. */
 Stroke weighted(Stroke stroke, const Rows &rows)
 {
     constexpr double enough_room = 24;
@@ -47,7 +47,7 @@ void Panel::draw_messages()
     }
 }
 
-/* Only the coordinator has told a time: so they go straight up or down. */
+/* Only the coordinator's time is known, so these are vertical. */
 void Panel::draw_control(const TraceEvent &event)
 {
     bool is_order = event.kind == TraceKind::order;
@@ -83,7 +83,7 @@ void Panel::draw_between(const TraceEvent &event)
     Stroke stroke = event.kind == TraceKind::sweep ? style::sweep(event.value)
                     : event.first_use              ? style::first_use
                                                    : style::marker;
-    /* Of one end only the time is known: a stub there. */
+    /* If the time is known at only one end, draws a stub there. */
     double stub = scene_.rows.spacing() * (from->y < to->y ? 0.5 : -0.5);
     Point start = at(*from, event.time());
     Point end = at(*to, event.time());
@@ -97,7 +97,8 @@ void Panel::draw_between(const TraceEvent &event)
     svg_.arrow(start, end, weighted(stroke, scene_.rows), !event.first_use);
 }
 
-/* If its sender has not told when, from a little before its cut: no later. */
+/* If the send time is unknown, the line starts a little before the sender's
+ * cut, which is the latest possible time. */
 void Panel::draw_logged(const TraceEvent &event)
 {
     auto [from, to] = scene_.ends_of(event);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rank_history.cpp - what a trace tells of one rank.
+ * rank_history.cpp - the events of one rank in a trace.
  */
 #include "config.h"
 #include "diagram/rank_history.hpp"

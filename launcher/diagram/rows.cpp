@@ -22,7 +22,8 @@ constexpr double least_spacing = 11;
 constexpr double most_spacing = 30;
 constexpr std::size_t longest_host = 16;
 
-/* Of several nodes that the trace knows, by node; else all under -1. */
+/* Returns the drawn ranks by node, if the trace has several nodes; else all of
+ * them under -1. */
 std::map<int, std::vector<int>>
 drawn_ranks(const CheckpointTrace &trace,
             const std::vector<RankHistory> &histories)
@@ -39,7 +40,7 @@ drawn_ranks(const CheckpointTrace &trace,
     return ranks;
 }
 
-/* Does not cut through a character of UTF-8. */
+/* Does not split a UTF-8 character. */
 std::string short_host(const std::string &host)
 {
     if (host.size() <= longest_host) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rows.hpp - the horizontal lines of a space-time diagram: the coordinator, the
- * nodes if there are several, and the ranks, not more than can be told apart.
+ * nodes if there are several, and as many ranks as remain distinguishable.
  */
 #pragma once
 
@@ -18,9 +18,9 @@ struct Row {
     enum class Kind { coordinator, agent, rank };
 
     Kind kind;
-    int number; /* of the rank or node */
+    int number; /* number of the rank or node */
     std::string label;
-    double y; /* from the first row */
+    double y; /* relative to the first row */
 };
 
 class Rows
@@ -28,12 +28,13 @@ class Rows
   public:
     static constexpr std::size_t most_ranks = 64;
 
-    /* Of more ranks than that every second, third, ... is drawn. */
+    /* If there are more ranks, draws every second, third, ... rank. */
     Rows(const CheckpointTrace &trace,
          const std::vector<RankHistory> &histories);
 
     const std::vector<Row> &all() const { return rows_; }
-    /* Null if it is not drawn. A node's is its agent, or its only rank. */
+    /* Return null if the row is not drawn. The row of a node is its agent's, or
+     * that of its only rank. */
     const Row *of_rank(int rank) const;
     const Row *of_node(int node) const;
 

@@ -28,12 +28,14 @@ constexpr double first_panel = 60;
 constexpr double panel_gap = 10;
 constexpr double note_height = 14;
 constexpr double above_legend = 8;
-/* A panel of its own for what takes at most this part of the whole. */
+/* The initial part gets its own panel if it takes at most this fraction of the
+ * whole time. */
 constexpr double small_part = 0.45;
 
 using Span = std::pair<std::int64_t, std::int64_t>;
 
-/* Until the last cut, and the last message between ranks or nodes. */
+/* Returns the time of the last cut or of the last message between ranks or
+ * nodes, whichever is later. */
 std::int64_t end_of_exchange(const CheckpointTrace &trace)
 {
     std::int64_t end = 0;
@@ -52,14 +54,14 @@ std::int64_t end_of_exchange(const CheckpointTrace &trace)
     return end;
 }
 
-/* With a little room on both sides. */
+/* Adds a margin on both sides. */
 Span widened(std::int64_t end)
 {
     std::int64_t room = std::max<std::int64_t>(1, end / 40);
     return {-room, end + room};
 }
 
-/* What the diagram does not show. */
+/* Returns notes about parts that the diagram leaves out. */
 std::vector<std::string> notes(const Scene &scene)
 {
     const CheckpointTrace &trace = scene.trace;

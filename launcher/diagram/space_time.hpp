@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * space_time.hpp - the space-time diagram of a checkpoint, as Plank (1993,
- * section 2.3) draws it: time goes to the right, each rank has a line, the cut
- * crosses each of them once.
+ * space_time.hpp - the space-time diagram of a checkpoint, in the form of Plank
+ * (1993, section 2.3): time runs to the right, each rank has a line, and the
+ * cut crosses each line once.
  */
 #pragma once
 
@@ -13,11 +13,12 @@
 namespace ckpt::diagram
 {
 
-/* "Sync-and-Stop" for "sns"; an unknown name as it is. */
+/* Returns "Sync-and-Stop" for "sns" and so on; returns an unknown name
+ * unchanged. */
 std::string protocol_title(const std::string &protocol);
 
-/* An SVG text. If what is sent takes a small part of the time, that part has a
- * panel of its own. */
+/* Returns an SVG text. If the messages take only a small part of the time, that
+ * part gets its own panel. */
 std::string space_time_diagram(const CheckpointTrace &trace);
 
 } // namespace ckpt::diagram

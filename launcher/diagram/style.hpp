@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * style.hpp - colours, lines and sizes of the space-time diagram. Colours
- * differ for colour-blind readers (Okabe and Ito) and in print; where they are
- * grey, dashes tell them apart.
+ * style.hpp - colours, lines and sizes of the space-time diagram. The colours
+ * are distinguishable by colour-blind readers (Okabe and Ito) and in print;
+ * dashes distinguish grey lines.
  */
 #pragma once
 
@@ -15,8 +15,8 @@ namespace ckpt::diagram::style
 
 inline constexpr std::string_view ink = "#222222";
 inline constexpr std::string_view pale_ink = "#666666";
-inline constexpr std::string_view still = "#dadada";   /* a rank stands still */
-inline constexpr std::string_view reading = "#a3a3a3"; /* and is being read */
+inline constexpr std::string_view still = "#dadada";   /* a rank is stopped */
+inline constexpr std::string_view reading = "#a3a3a3"; /* rank is read */
 inline constexpr std::string_view magnified = "#f4efe2";
 inline constexpr std::string_view logged_colour = "#d55e00";
 
@@ -30,17 +30,18 @@ inline constexpr Stroke answer{"#8c8c8c", 0.8, "2 2"};
 inline constexpr Stroke marker{"#0072b2", 1.3, ""};
 inline constexpr Stroke first_use{"#0072b2", 1.3, "4 2.5"};
 inline constexpr Stroke logged{logged_colour, 1.6, ""};
-/* Sent at an unknown time before its sender's cut: from a little before it. */
+/* For a message sent at an unknown time before its sender's cut; the line
+ * starts a little before the cut. */
 inline constexpr Stroke logged_unsent{logged_colour, 1.6, "6 3"};
 inline constexpr double before_cut = 14;
-/* Of a message of which one end is known. */
+/* For a message with only one known end. */
 inline constexpr double stub_width = 9;
 inline constexpr Stroke commit{"#222222", 1.2, "8 2 2 2"};
 
 inline constexpr double cut_radius = 3.2;
 inline constexpr double log_half_side = 3;
 
-/* Dimensions of a sweep differ in dashes. */
+/* Dashes distinguish the dimensions of a sweep. */
 inline constexpr Stroke sweep(std::uint64_t dimension)
 {
     constexpr std::string_view dashes[] = {"", "7 3", "2.5 2.5", "9 3 2 3"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * svg.cpp - a drawing as an SVG text.
+ * svg.cpp - builds a drawing as an SVG text.
  */
 #include "config.h"
 #include "diagram/svg.hpp"
@@ -18,11 +18,11 @@ namespace
 
 constexpr double head_length = 7;
 constexpr double head_half_width = 2.6;
-/* Of letters of a sans-serif font, in units of its size. */
+/* Average letter widths of a sans-serif font, relative to its size. */
 constexpr double letter_width = 0.57;
 constexpr double capital_width = 0.72;
 
-/* Also without what XML does not allow. */
+/* Also drops characters that XML does not allow. */
 std::string escaped(std::string_view words)
 {
     std::string text;

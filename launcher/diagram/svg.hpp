@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * svg.hpp - a drawing as an SVG text: lines, arrows, areas and words. All is
- * plain elements with attributes, so that every viewer and converter knows it.
+ * svg.hpp - builds a drawing as an SVG text: lines, arrows, areas and words.
+ * Uses only basic elements with attributes, which every viewer and converter
+ * supports.
  */
 #pragma once
 
@@ -35,26 +36,27 @@ struct TextStyle {
 class Svg
 {
   public:
-    /* In pixels, white; `title` is for readers that do not see. */
+    /* Size in pixels, with a white background; `title` is for screen
+     * readers. */
     Svg(double width, double height, std::string_view title);
 
     void line(Point from, Point to, const Stroke &stroke);
     void polyline(const std::vector<Point> &points, const Stroke &stroke);
-    /* A line with a head at its end; a filled head or an outline. */
+    /* A line with a head at its end; the head is filled or an outline. */
     void arrow(Point from, Point to, const Stroke &stroke, bool filled = true);
     void rectangle(Point corner, double width, double height,
                    std::string_view fill, const Stroke *outline = nullptr);
     void circle(Point centre, double radius, std::string_view fill);
     void polygon(const std::vector<Point> &points, std::string_view fill,
                  const Stroke *outline = nullptr);
-    /* `base` is on the base line of the text. */
+    /* `base` is on the baseline of the text. */
     void text(Point base, std::string_view words, const TextStyle &style);
 
-    /* What is drawn until end_clip() shows only inside the rectangle. */
+    /* Elements drawn until end_clip() are visible only inside the rectangle. */
     void begin_clip(Point corner, double width, double height);
     void end_clip();
 
-    /* The whole drawing. */
+    /* Returns the whole drawing. */
     std::string finish() const;
 
   private:
@@ -65,7 +67,7 @@ class Svg
     int clips_ = 0;
 };
 
-/* About how wide a text is, in pixels. */
+/* Estimates the width of a text in pixels. */
 double text_width(std::string_view words, double size);
 
 } // namespace ckpt::diagram

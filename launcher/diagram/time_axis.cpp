@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * time_axis.cpp - a stretch of time along a horizontal line.
+ * time_axis.cpp - a span of time along a horizontal line.
  */
 #include "config.h"
 #include "diagram/time_axis.hpp"
@@ -20,7 +20,8 @@ constexpr std::int64_t most_ticks = 10;
 constexpr std::int64_t millisecond = 1'000'000;
 constexpr std::int64_t second = 1'000'000'000;
 
-/* The shortest of 1, 2, 5, 10, 20, ... that divides `span` often enough. */
+/* Returns the smallest of 1, 2, 5, 10, 20, ... that divides `span` into at most
+ * most_ticks steps. */
 std::int64_t step_for(std::int64_t span)
 {
     for (std::int64_t power = 1;; power *= 10) {
@@ -32,7 +33,7 @@ std::int64_t step_for(std::int64_t span)
     }
 }
 
-/* As many decimals as the step has. */
+/* Uses as many decimals as the step needs. */
 std::string label_of(std::int64_t time, std::int64_t step, std::int64_t unit)
 {
     int decimals = 0;
@@ -68,7 +69,7 @@ std::vector<TimeAxis::Tick> TimeAxis::ticks() const
 {
     std::int64_t step = step_for(to_ - from_);
     std::int64_t size = std::strcmp(unit(), "s") == 0 ? second : millisecond;
-    std::int64_t first = from_ / step * step; /* towards 0 */
+    std::int64_t first = from_ / step * step; /* rounded towards 0 */
     std::vector<Tick> ticks;
 
     for (std::int64_t time = first; time <= to_; time += step) {

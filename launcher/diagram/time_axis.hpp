@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * time_axis.hpp - a stretch of time along a horizontal line.
+ * time_axis.hpp - a span of time along a horizontal line.
  */
 #pragma once
 
@@ -14,7 +14,7 @@ namespace ckpt::diagram
 class TimeAxis
 {
   public:
-    /* Nanoseconds [from, to], from < to, on pixels [left, right]. */
+    /* Maps nanoseconds [from, to], from < to, to pixels [left, right]. */
     TimeAxis(std::int64_t from, std::int64_t to, double left, double right);
 
     std::int64_t from() const { return from_; }
@@ -28,9 +28,9 @@ class TimeAxis
         std::int64_t time;
         std::string label;
     };
-    /* At multiples of 1, 2 or 5 times a power of ten, from 4 to 10 of them. */
+    /* Returns 4 to 10 ticks, at multiples of 1, 2 or 5 times a power of ten. */
     std::vector<Tick> ticks() const;
-    /* Of the labels: "ms", or "s" from ten seconds on. */
+    /* Returns the unit of the labels: "ms", or "s" from ten seconds on. */
     const char *unit() const;
 
   private:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * choice.cpp - names of providers.
+ * choice.cpp - names of fabric providers.
  */
 #include "fabric/choice.hpp"
 
@@ -14,7 +14,8 @@ namespace ckpt::fabric
 namespace
 {
 
-/* InfiniBand and RoCE; Amazon's; Slingshot; Omni-Path, three times. */
+/* In order: InfiniBand and RoCE; Amazon's EFA; Slingshot; Omni-Path (three
+ * providers). */
 constexpr std::string_view with_hardware[] = {"verbs", "efa", "cxi", "opx", "psm3", "psm2"};
 
 constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789_-";

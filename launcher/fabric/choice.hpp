@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * choice.hpp - which fabric a user wants: auto, off, or a provider of libfabric by name.
+ * choice.hpp - the fabric that a user has selected: auto, off, or a libfabric provider by
+ * name.
  */
 #pragma once
 
@@ -15,18 +16,19 @@ class Choice
   public:
     /* Off. */
     Choice() = default;
-    /* "auto", "off", or the name of a provider of libfabric, without what that puts on top of
-     * it ("verbs" for "verbs;ofi_rxm"): mpirun -x would take the rest for another variable.
-     * Throws Error for what can be no such name. */
+    /* Parses "auto", "off", or the name of a libfabric provider. The name has no layered
+     * providers ("verbs" for "verbs;ofi_rxm"), because mpirun -x would take the rest for
+     * another variable. Throws Error if the name is invalid. */
     static Choice parse(const std::string &text);
 
     bool is_off() const { return text_ == "off"; }
     bool is_auto() const { return text_ == "auto"; }
-    /* The name, if neither. */
+    /* Returns the provider's name, if neither off nor auto. */
     const std::string &name() const { return text_; }
 
-    /* Whether a provider will do: its name, with those that it is built of. For auto it must
-     * read the memory of other nodes by hardware; others are slower than plain TCP. */
+    /* Whether a provider is acceptable; `provider` is its name, including its layers. For
+     * "auto", the hardware must be able to read the memory of other nodes; other providers
+     * are slower than plain TCP. */
     bool accepts(std::string_view provider) const;
 
   private:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * endpoint.cpp - an endpoint of libfabric for unconnected reliable datagrams (FI_EP_RDM),
- * and what each provider wants of memory (fi_mr(3)).
+ * endpoint.cpp - a libfabric endpoint for reliable unconnected datagrams (FI_EP_RDM),
+ * including the memory registration modes of the providers (fi_mr(3)).
  */
 #include "config.h"
 #include "fabric/endpoint.hpp"
@@ -29,7 +29,7 @@ namespace
 
 using std::chrono::steady_clock;
 
-/* So soon a reader that waits sees that it was cancelled. */
+/* Maximum delay until a waiting reader notices a cancellation. */
 constexpr int longest_wait_ms = 50;
 
 struct Closer {
@@ -61,13 +61,13 @@ template <typename Object, typename Open> Closed<Object> opened(const char *what
     return Closed<Object>(object);
 }
 
-/* Memory of another process, as libfabric has it. */
+/* Memory of another process, in libfabric's terms. */
 struct Remote {
     fi_addr_t peer;
     std::uint64_t address, key;
 };
 
-/* Of waiting. */
+/* Limits a wait by time and cancellation. */
 struct Limit {
     steady_clock::time_point end;
     const std::atomic<bool> &cancelled;
@@ -83,7 +83,7 @@ struct Limit {
     }
 };
 
-/* As long as the provider takes it. */
+/* The key has as many bytes as the provider supports. */
 std::uint64_t random_key(std::size_t bytes)
 {
     std::uint64_t key = 0;
@@ -94,7 +94,7 @@ std::uint64_t random_key(std::size_t bytes)
 
 } // namespace
 
-/* In the order in which they must be there. */
+/* The members are in the order in which libfabric objects must be created. */
 class Endpoint::Parts
 {
   public:
@@ -150,7 +150,7 @@ class Endpoint::Parts
 
         if (found == peers_.end()) {
             fi_addr_t peer = FI_ADDR_UNSPEC;
-            /* A shorter one than the provider has would be read beyond its end. */
+            /* The provider would read beyond the end of an address that is too short. */
             if (address.size() != this->address().size() ||
                 fi_av_insert(addresses.get(), address.data(), 1, &peer, 0, nullptr) != 1) {
                 throw Failure("an address that is none of this fabric");
@@ -160,24 +160,25 @@ class Endpoint::Parts
         return found->second;
     }
 
-    /* local: what FI_MR_LOCAL wants, or null */
+    /* local: descriptor for FI_MR_LOCAL, or null */
     void read(const Remote &from, std::span<std::byte> into, void *local, const Limit &limit);
-    /* Of the one operation that is under way; false if it is still so. */
+    /* Takes the completion of the current operation; returns false if it is still in
+     * progress. */
     bool take_completion(int wait_ms);
 
     const Info info;
     const std::string name;
-    int descriptor = -1; /* of the queue */
+    int descriptor = -1; /* of the completion queue; -1: none */
     bool can_sleep = false;
     Closed<fid_fabric> fabric;
     Closed<fid_domain> domain;
     Closed<fid_cq> queue;
     Closed<fid_av> addresses;
     Closed<fid_ep> endpoint;
-    fi_context2 context{}; /* of the one operation that is under way */
+    fi_context2 context{}; /* of the current operation */
 
   private:
-    /* With a descriptor to wait for if the provider can do that. */
+    /* Creates the queue with a descriptor for waiting, if the provider supports one. */
     Closed<fid_cq> new_queue()
     {
         fi_cq_attr attributes{};
@@ -235,7 +236,7 @@ void Endpoint::Parts::read(const Remote &from, std::span<std::byte> into, void *
 {
     ssize_t error = 0;
 
-    /* The first one has to wait for a connection, in some providers. */
+    /* With some providers the first request must wait for a connection. */
     while ((error = fi_read(endpoint.get(), into.data(), into.size(), local, from.peer,
                             from.address, from.key, &context)) == -FI_EAGAIN) {
         (void)take_completion(0);

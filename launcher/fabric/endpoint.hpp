@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * endpoint.hpp - this process on a fabric: reads memory that others lend, straight to where
- * it is wanted, and lends its own.
+ * endpoint.hpp - this process on a fabric: it reads memory that other processes lend,
+ * directly to its destination, and lends its own memory.
  *
- * There is no authenticity on a fabric: who reads has to make sure of what it has got
- * (docs/levels.md). Used by one thread at a time, in normal context. The file that
- * implements it is endpoint.cpp, or none.cpp in programs without libfabric.
+ * A fabric does not authenticate data, so the reader must verify what it has read
+ * (docs/levels.md). One thread at a time uses an endpoint, in normal context. The
+ * implementation is endpoint.cpp, or none.cpp in programs without libfabric.
  */
 #pragma once
 
@@ -23,39 +23,40 @@
 namespace ckpt::fabric
 {
 
-/* Whether this program is linked with libfabric: else there is never an endpoint. */
+/* Whether this program is linked with libfabric; otherwise no endpoint can be created. */
 bool is_linked();
 
-/* What can be done without the fabric is to be done so. */
+/* An error of the fabric. The caller falls back to a way without the fabric, where there is
+ * one. */
 class Failure : public Error
 {
   public:
     using Error::Error;
 };
 
-/* Memory of another process. */
+/* Memory of another process that it lends. */
 struct Lent {
-    std::string address; /* of its endpoint, as the provider has it */
+    std::string address; /* address of its endpoint, in the provider's form */
     std::uint64_t key = 0;
-    std::uint64_t base = 0; /* of the first byte */
+    std::uint64_t base = 0; /* address of the first byte */
 };
 
 class Endpoint
 {
   public:
-    /* local: numeric address of an interface on which the others are known to be reached;
-     * it is taken if the provider knows it. Throws Failure, as all functions do; with the
-     * code ENODEV: there is no such provider here. */
+    /* local: numeric address of an interface on which the other nodes reach this one; used
+     * if the provider knows it. All functions throw Failure; its code is ENODEV if no
+     * suitable provider exists here. */
     Endpoint(const Choice &choice, const std::string &local);
     ~Endpoint();
     Endpoint(const Endpoint &) = delete;
     Endpoint &operator=(const Endpoint &) = delete;
 
-    /* Name of the provider: the other side needs the same one. */
+    /* Returns the name of the provider; both sides must use the same one. */
     const std::string &provider() const;
 
-    /* As long as it exists others can read the memory, which must stay mapped. The endpoint
-     * must live longer. */
+    /* Other processes can read the memory as long as this object exists. The memory must
+     * stay mapped, and the endpoint must outlive this object. */
     class Loan
     {
       public:
@@ -64,18 +65,19 @@ class Endpoint
     };
     std::unique_ptr<Loan> lend(std::span<const std::byte> memory);
 
-    /* Reads `into.size()` bytes from `offset` of what was lent. patience: so long no part of
-     * it may need. When it has thrown, which it does soon after `cancelled` is set, the
-     * endpoint is closed and nothing comes into `into` any more. */
+    /* Reads `into.size()` bytes at `offset` of lent memory. patience: maximum time for each
+     * part. Soon after `cancelled` is set, throws an Error that is not a Failure. After it
+     * has thrown, the endpoint is closed, and `into` is no longer written. */
     void read(const Lent &lent, std::uint64_t offset, std::span<std::byte> into,
               std::chrono::milliseconds patience, const std::atomic<bool> &cancelled);
 
-    /* Most providers do what others want of this process only while it asks them to. */
+    /* Most providers serve the requests of other processes only during this call. */
     void progress();
-    /* Readable when there is reason for progress(); -1 if the provider has none, and
-     * progress() must be called all the time. */
+    /* Readable when progress() has work; -1 if the provider has no descriptor, and
+     * progress() must be called continuously. */
     int descriptor() const;
-    /* Whether one may wait for the descriptor now; else progress() comes first. */
+    /* Whether the caller may wait for the descriptor now; if not, it must call progress()
+     * first. */
     bool may_wait();
 
   private:

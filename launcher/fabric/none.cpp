@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * none.cpp - fabric/endpoint.hpp in programs without libfabric: there is never an endpoint.
+ * none.cpp - implements fabric/endpoint.hpp for programs without libfabric: no endpoint can
+ * be created.
  */
 #include "fabric/endpoint.hpp"
 
@@ -23,7 +24,7 @@ Endpoint::Endpoint(const Choice &, const std::string &)
     throw Failure("this program has no libfabric", ENODEV);
 }
 
-/* None of these is ever called: there is no object. */
+/* Never called, because no object exists. */
 Endpoint::~Endpoint() = default;
 
 const std::string &Endpoint::provider() const

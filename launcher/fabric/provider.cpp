@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * provider.cpp - what is asked of libfabric, and which of its answers is taken.
+ * provider.cpp - queries libfabric for providers, and selects one.
  */
 #include "fabric/provider.hpp"
 
@@ -20,7 +20,7 @@ namespace ckpt::fabric
 namespace
 {
 
-/* What we do in each of these modes is in endpoint.cpp. */
+/* endpoint.cpp handles each of these modes. */
 constexpr int modes_of_memory = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
                                 FI_MR_PROV_KEY | FI_MR_ENDPOINT;
 
@@ -42,8 +42,9 @@ Info hints_for(const Choice &choice)
     return hints;
 }
 
-/* Who can send to us must not be able to guess where memory is that we lend: either we
- * choose its key, or it is at an address that nobody else knows. */
+/* A process that can send to this one must not be able to guess the location of lent
+ * memory. So either this process chooses a random key, or the memory is at an address
+ * that others do not know. */
 bool is_hard_to_guess(const fi_domain_attr &domain)
 {
     return (domain.mr_mode & FI_MR_PROV_KEY) != 0
@@ -51,7 +52,7 @@ bool is_hard_to_guess(const fi_domain_attr &domain)
                : domain.mr_key_size >= sizeof(std::uint32_t);
 }
 
-/* node: a local address, or null */
+/* node: a local address, or null. */
 Info best_at(const char *node, const fi_info &hints, const Choice &choice)
 {
     fi_info *list = nullptr;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * provider.hpp - finds a provider of libfabric that can do what fabric/endpoint.hpp needs.
+ * provider.hpp - finds a libfabric provider that supports the functions of
+ * fabric/endpoint.hpp.
  */
 #pragma once
 
@@ -19,8 +20,8 @@ struct InfoDeleter {
 };
 using Info = std::unique_ptr<fi_info, InfoDeleter>;
 
-/* The best one, as libfabric orders them, at the local address if it knows that. Throws
- * Failure if there is none. */
+/* Returns the best provider in libfabric's order, at the local address if the provider
+ * knows it. Throws Failure if there is none. */
 Info find_provider(const Choice &choice, const std::string &local);
 
 } // namespace ckpt::fabric

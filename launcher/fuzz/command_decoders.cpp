@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * command_decoders.cpp - lines between `ckpt` and an agent.
+ * command_decoders.cpp - decoders of lines between `ckpt` and an agent.
  */
 #include "config.h"
 #include "fuzz/decoders.hpp"
@@ -15,7 +15,8 @@ namespace ckpt::fuzz
 namespace
 {
 
-/* Taken or not, and if so, it can be said again. */
+/* Decodes the line. If it is accepted, its message must survive encoding and
+ * decoding. */
 template <typename Message, bool decode(std::string_view, Message &, std::string &)>
 void decode_line(const std::string &line)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * datagram_decoders.cpp - datagrams between members of a job.
+ * datagram_decoders.cpp - decoders of datagrams between members of a job.
  */
 #include "config.h"
 #include "fuzz/decoders.hpp"
@@ -17,7 +17,7 @@ namespace
 
 using namespace membership;
 
-constexpr std::size_t members = 70; /* the last word of a set is not full */
+constexpr std::size_t members = 70; /* a set's last word is not full */
 
 View some_view()
 {
@@ -63,7 +63,8 @@ std::string datagram_of(const Message &message)
     return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
 }
 
-/* By one who has the key. What is taken is what a member says. */
+/* The sender has the key. An accepted datagram must equal what a member would
+ * send. */
 void decode_datagram(const std::string &text)
 {
     const auto bytes = std::as_bytes(std::span(text));

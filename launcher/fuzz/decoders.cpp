@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * decoders.cpp - the table of all decoders, from those of each kind.
+ * decoders.cpp - combines the decoders of all kinds into one table.
  */
 #include "config.h"
 #include "fuzz/decoders.hpp"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * decoders.hpp - the table of all decoders of bytes that come from outside, for the fuzzer
+ * decoders.hpp - the table of all decoders of untrusted bytes, for the fuzzer
  * (fuzz_main.cpp) and for a test of each (tests/test_decoder_table.cpp).
  */
 #pragma once
@@ -13,30 +13,30 @@ namespace ckpt::fuzz
 {
 
 struct Decoder {
-    std::string name;               /* a word, also good as a file's name */
-    std::vector<std::string> seeds; /* what our own encoders make; taken */
-    /* Takes the bytes, or throws Error or nlohmann::json::exception. All else is a fault:
-     * also std::logic_error, which is thrown for a result that cannot be right. */
+    std::string name;               /* a word that is also valid as a file name */
+    std::vector<std::string> seeds; /* output of our own encoders; must be accepted */
+    /* Accepts the bytes, or throws Error or nlohmann::json::exception. Anything else is a
+     * defect, also std::logic_error, which is thrown for an impossible result. */
     std::function<void(const std::string &)> decode;
 };
 
-/* Of one kind each. Normal context. */
-std::vector<Decoder> frame_decoders();    /* what agents say to each other */
-std::vector<Decoder> command_decoders();  /* what `ckpt` and agents say to each other */
-std::vector<Decoder> datagram_decoders(); /* what members say to each other */
+/* The decoders of each kind. Normal context. */
+std::vector<Decoder> frame_decoders();    /* messages between agents */
+std::vector<Decoder> command_decoders();  /* messages between `ckpt` and agents */
+std::vector<Decoder> datagram_decoders(); /* messages between members */
 std::vector<Decoder> text_decoders();     /* settings and lists of users and schedulers */
 std::vector<Decoder> record_decoders();   /* small files beside checkpoints */
-std::vector<Decoder> journal_decoders();  /* the undo journal of files */
-std::vector<Decoder> image_decoders();    /* tables, chunks and logs of images */
-std::vector<Decoder> process_decoders();  /* what the kernel tells a process about itself */
+std::vector<Decoder> journal_decoders();  /* the file journal */
+std::vector<Decoder> image_decoders();    /* tables, chunks and message logs of images */
+std::vector<Decoder> process_decoders();  /* text of the kernel about a process */
 
-/* All of them. */
+/* All decoders. */
 std::vector<Decoder> all_decoders();
 
-/* Calls a decoder. False if it has refused the bytes as it should. */
+/* Calls a decoder. Returns false if it properly rejects the bytes. */
 bool is_taken(const Decoder &decoder, const std::string &bytes);
 
-/* Throws std::logic_error, which names `what`. */
+/* Throws std::logic_error naming `what` unless `is_right`. */
 void require(bool is_right, const char *what);
 
 } // namespace ckpt::fuzz

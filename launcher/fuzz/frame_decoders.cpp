@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * frame_decoders.cpp - what agents of different nodes say to one another: frames, the
- * handshake, and the JSON objects in frames.
+ * frame_decoders.cpp - decoders of messages between agents of different nodes:
+ * frames, the handshake, and the JSON objects in frames.
  */
 #include "config.h"
 #include "fuzz/decoders.hpp"
@@ -25,9 +25,9 @@ namespace
 
 using nlohmann::json;
 
-constexpr std::size_t limit = 1u << 16; /* of a payload, bytes */
+constexpr std::size_t limit = 1u << 16; /* bytes of a payload */
 
-/* The same in each run. */
+/* Constant, so that runs are reproducible. */
 MessageKey fixed_key()
 {
     return *MessageKey::parse(std::string(64, '1'));
@@ -45,7 +45,8 @@ PeerAddress own_address()
 
 const PeerIdentity self = {"launch", "n1", 1};
 
-/* Cut where the first byte says, as they come from a socket. */
+/* Passes the bytes in parts, as they come from a socket; the first byte determines
+ * the size of a part. */
 void read_frames(const std::string &bytes)
 {
     FrameReader reader(limit);
@@ -74,7 +75,7 @@ std::string sealed_frames()
     return bytes;
 }
 
-/* What a listener asks for first. */
+/* Returns the challenge that a listener sends first. */
 std::string challenge_of(const ListenerHandshake &listening)
 {
     FrameReader reader(longest_handshake);
@@ -83,7 +84,7 @@ std::string challenge_of(const ListenerHandshake &listening)
     return reader.next()->payload;
 }
 
-/* By one who has the key, and answers this challenge. */
+/* The caller has the key, and answers this challenge. */
 void examine_call(const std::string &text)
 {
     const ListenerHandshake listening;
@@ -111,7 +112,7 @@ std::string good_call()
     return answer.next()->payload;
 }
 
-/* A decoder of JSON, and a value that it takes. */
+/* A decoder of JSON, and a value that it accepts. */
 template <typename Decode>
 Decoder json_decoder(std::string name, const json &good, Decode decode)
 {
@@ -156,7 +157,7 @@ json some_order()
         {"1 a", "1 b"}});
 }
 
-/* What is taken can be said again. */
+/* An accepted plan must survive encoding and decoding. */
 void decode_plan(const json &frame)
 {
     const SweepPlan plan = sweep_plan_from(frame);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fuzz_main.cpp - libFuzzer's entry: one decoder of the table, which $CKPT_FUZZ_DECODER
- * names. With $CKPT_FUZZ_SEEDS, a directory, it writes the seeds of all decoders there, one
- * directory for each decoder, and ends (tests/campaign-decoders).
+ * fuzz_main.cpp - libFuzzer's entry point: runs the decoder that $CKPT_FUZZ_DECODER names.
+ * If $CKPT_FUZZ_SEEDS names a directory, it writes the seeds of all decoders there, in one
+ * directory for each decoder, and exits (tests/campaign-decoders).
  */
 #include "config.h"
 #include "common/files.hpp"
@@ -32,7 +32,7 @@ void write_seeds(const std::filesystem::path &directory)
     }
 }
 
-/* Ends the process unless there is one of this name. */
+/* Returns the decoder of this name; exits if there is none. */
 Decoder decoder_of(const char *name)
 {
     for (Decoder &decoder : ckpt::fuzz::all_decoders()) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * image_decoders.cpp - what node files hold: headers, tables, chunks, message logs; and files
- * of parity.
+ * image_decoders.cpp - decoders of the content of node files (headers, tables, chunks,
+ * message logs) and of parity files.
  */
 #include "config.h"
 #include "fuzz/decoders.hpp"
@@ -40,7 +40,7 @@ template <typename Record> void append(std::string &bytes, const Record &record)
     bytes.append(reinterpret_cast<const char *>(&record), sizeof record);
 }
 
-/* Takes records off the front of the input; zeros behind its end. */
+/* Takes records from the start of the input; bytes beyond its end are zeros. */
 class Input
 {
   public:
@@ -93,7 +93,7 @@ NodeFileHeader sealed_header()
 
 /* ---- Tables of a rank ---------------------------------------------------------------- */
 
-/* How many of each are in the input. */
+/* How many records of each kind the input has. */
 struct Counts {
     std::uint8_t regions, threads, files, runs;
 };
@@ -177,7 +177,7 @@ std::string chunk_of(Codec::Kind kind)
     return bytes;
 }
 
-/* The coding, the size that it is to have, what is stored. */
+/* The input has the coding, the decoded size, and the stored bytes. */
 void decode_one_chunk(const std::string &bytes)
 {
     Input input(bytes);
@@ -209,7 +209,7 @@ std::string some_log()
     return bytes;
 }
 
-/* In two parts. */
+/* Passes the log in two parts. */
 void decode_log(const std::string &bytes)
 {
     const auto all = std::as_bytes(std::span(bytes));
@@ -221,7 +221,7 @@ void decode_log(const std::string &bytes)
     require(check.finish() <= bytes.size() / sizeof(ckpt_logged_message), "too many messages");
 }
 
-/* The description of a log, its chunks, and the file in which these are. */
+/* The input has the description of a log, its chunks, and the file that contains them. */
 void decode_log_content(const std::string &bytes)
 {
     Input input(bytes);
@@ -258,7 +258,7 @@ std::string some_log_content()
 
 /* ---- Parity -------------------------------------------------------------------------- */
 
-/* A file of parity of which the blocks are not looked at. */
+/* A parity file of which only the index is read. */
 class IndexSource : public redundancy::BlockSource
 {
   public:
@@ -287,7 +287,7 @@ redundancy::Group some_group()
     return redundancy::Group::make(1, {{"a", "node-a.h5", 10000}, {"b", "node-b.h5", 5000}});
 }
 
-/* The group, a newline, the index. */
+/* The input has the group, a newline, and the index. */
 void decode_parity(const std::string &bytes)
 {
     const std::size_t end = std::min(bytes.find('\n'), bytes.size());

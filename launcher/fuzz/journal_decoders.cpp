@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * journal_decoders.cpp - the undo journal of files: logs of processes, notes of the launcher.
+ * journal_decoders.cpp - decoders of the file journal: logs of processes, notes of the
+ * launcher.
  */
 #include "config.h"
 #include "fuzz/decoders.hpp"
@@ -35,7 +36,7 @@ std::uint32_t checksum_of(const std::string &record)
                         static_cast<int>(copy.size()), 0xffffffffu);
 }
 
-/* Gives the record its checksum. */
+/* Sets the checksum of the record. */
 void seal(std::string &record)
 {
     const std::uint32_t checksum = checksum_of(record);
@@ -72,8 +73,8 @@ std::string some_log()
            record_of(CKPT_JOURNAL_CONTENT, 4, "/d/old", "content");
 }
 
-/* Records as the input has them, with the checksums that they should have: what is behind
- * these is looked at, too. */
+/* Sets correct checksums in the records of the input, so that decoding does not stop at
+ * them. */
 std::string sealed(std::string log)
 {
     for (std::size_t at = 0; log.size() - at >= sizeof(ckpt_journal_record);) {
@@ -119,7 +120,7 @@ void decode_log(const std::string &bytes)
 
 /* ---- Notes -------------------------------------------------------------------------- */
 
-/* A decoder of a file in the journal; what is taken can be said again. */
+/* A decoder of a file in the journal; accepted notes must survive encoding and decoding. */
 template <typename Notes>
 Decoder notes_decoder(const char *name, const char *file, const Notes &good)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * process_decoders.cpp - what a process reads of itself in /proc; libckpt's own, in C.
+ * process_decoders.cpp - decoders of files in /proc that a process reads about itself;
+ * these are libckpt's own, in C.
  */
 #include "config.h"
 #include "fuzz/decoders.hpp"
@@ -26,7 +27,7 @@ constexpr const char *some_maps =
     "7f1234560000-7f1234570000 rw-s 00001000 00:01 17  /dev/shm/a (deleted)\n"
     "7f1234570000-7f1234580000 ---p 00000000 00:00 0 \n";
 
-/* Up to the first NUL, as the callers have it. */
+/* Uses the input up to its first NUL, as the callers do. */
 void decode_maps(const std::string &bytes)
 {
     std::string text = bytes.c_str();

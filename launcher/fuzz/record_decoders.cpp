@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * record_decoders.cpp - small files beside checkpoints: manifests, traces, notes.
+ * record_decoders.cpp - decoders of small files beside checkpoints: manifests, traces,
+ * notes.
  */
 #include "config.h"
 #include "fuzz/decoders.hpp"
@@ -49,7 +50,7 @@ void decode_manifest(const std::string &text)
             "a manifest that cannot be said again");
 }
 
-/* This process has a key for as long as this lives. */
+/* Gives this process a key as long as the object exists. */
 struct WithKey {
     WithKey() { use_this_image_key(MessageKey::parse(std::string(64, '7'))); }
     ~WithKey() { use_this_image_key(std::nullopt); }
@@ -62,7 +63,8 @@ std::string some_sealed_text()
     return seal_text(some_manifest().text(), "manifest");
 }
 
-/* Whoever makes the input does not have the key: what is taken is what was made. */
+/* The fuzzer does not have the key, so only texts that were sealed with it may be
+ * accepted. */
 void decode_sealed_text(const std::string &text)
 {
     const WithKey key;

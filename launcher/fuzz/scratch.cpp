@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * scratch.cpp - files in memory, and a directory that is removed at the end.
+ * scratch.cpp - files in memory, and a directory that is removed at exit.
  */
 #include "config.h"
 #include "fuzz/scratch.hpp"
@@ -32,7 +32,7 @@ struct Directory {
     }
     ~Directory()
     {
-        std::error_code ignored; /* nobody is left who could be told */
+        std::error_code ignored; /* an error cannot be reported at exit */
         std::filesystem::remove_all(path, ignored);
     }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * scratch.hpp - files with bytes for decoders that read files.
+ * scratch.hpp - files with given bytes, for decoders that read files.
  */
 #pragma once
 
@@ -24,7 +24,7 @@ class MemoryFile
     Fd fd_;
 };
 
-/* A directory of this process, which removes it at its end. */
+/* Returns a directory of this process; it is removed at exit. */
 const std::filesystem::path &scratch_directory();
 
 } // namespace ckpt::fuzz

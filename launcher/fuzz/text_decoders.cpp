@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * text_decoders.cpp - settings, and lists of users and schedulers.
+ * text_decoders.cpp - decoders of settings, and of lists from users and schedulers.
  */
 #include "config.h"
 #include "fuzz/decoders.hpp"
@@ -22,7 +22,8 @@ namespace
 
 constexpr std::size_t most_hosts = 65536;
 
-/* All settings take the same text: one of them at most knows what to do with it. */
+/* Passes the same text to the parsers of all settings; usually at most one accepts
+ * it. */
 void parse_settings(const std::string &text)
 {
     const auto try_each = [&](auto parse) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ckpt_gather_main.cpp - takes the place of each rank before a restart from pieces that lie
- * on nodes, and becomes the restart program when these are where they are needed.
+ * ckpt_gather_main.cpp - runs in place of each rank before a restart from pieces on the nodes.
+ * It becomes the restart program when the pieces are on the nodes that need them.
  *
  *     ckpt-gather CHECKPOINT_DIR
  */
@@ -76,7 +76,8 @@ int main(int argc, char **argv)
     }
     int rank = 0;
     try {
-        spdlog::set_level(spdlog::level::off); /* for the agents' logs */
+        /* No log messages about the agents' connections. */
+        spdlog::set_level(spdlog::level::off);
         ckpt::use_image_key(ckpt::key_source_of_environment());
         rank = ckpt::restart::place_in_launch().rank;
         gather(argv[1], rank);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gather_identity.hpp - as what those who gather a checkpoint's pieces speak to each other.
+ * gather_identity.hpp - the identity that processes use with each other when they gather
+ * pieces.
  */
 #pragma once
 
@@ -11,7 +12,7 @@
 namespace ckpt::gather
 {
 
-/* One launch: its key is its own. */
+/* The same for all launches, because each launch has its own key. */
 inline PeerIdentity gathers_as(const std::string &host)
 {
     return {"ckpt gather", host, 0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gather_plan.cpp - who needs which piece, and from whom.
+ * gather_plan.cpp - decides which node gets which piece, and from where.
  */
 #include "gather/gather_plan.hpp"
 
@@ -27,7 +27,8 @@ bool has_piece(const Holder &node, const std::string &file, std::uint64_t bytes)
     return found != node.files.end() && found->second == bytes;
 }
 
-/* A node for which the condition holds; null: there is none. That of this name first. */
+/* Returns a node for which the condition holds, preferably `host`; null if there is
+ * none. */
 template <typename Condition>
 const Holder *find_holder(const Nodes &nodes, const std::string &host, Condition condition)
 {
@@ -43,7 +44,7 @@ const Holder *find_holder(const Nodes &nodes, const std::string &host, Condition
     return nullptr;
 }
 
-/* A member is there if one node has both its piece and its parity. */
+/* A member is available if one node has both its piece and its parity. */
 const Holder *find_member(const Nodes &nodes, const Member &member)
 {
     return find_holder(nodes, member.host, [&](const Holder &node) {
@@ -52,7 +53,7 @@ const Holder *find_member(const Nodes &nodes, const Member &member)
     });
 }
 
-/* The pieces that hold ranks of a node. */
+/* Returns the pieces with ranks that run on the node. */
 std::vector<const Piece *> needed_by(const Holder &node, const Manifest &manifest)
 {
     std::vector<const Piece *> pieces;

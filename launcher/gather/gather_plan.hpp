@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gather_plan.hpp - before a restart from pieces that lie on nodes: what each node needs that
- * it does not have, and where that comes from (docs/levels.md). No I/O.
+ * gather_plan.hpp - before a restart from pieces on the nodes: plans which pieces each node
+ * lacks, and where they come from (docs/levels.md). Performs no I/O.
  */
 #pragma once
 
@@ -21,38 +21,39 @@ namespace ckpt::gather
 
 /* A node of the new launch. */
 struct Holder {
-    std::set<int> ranks; /* that will be on it */
-    std::map<std::string, std::uint64_t> files; /* of the checkpoint, with their sizes */
-    std::string place; /* of its block server */
+    std::set<int> ranks; /* ranks that will run on it */
+    std::map<std::string, std::uint64_t> files; /* of the checkpoint, with sizes */
+    std::string place; /* address of its block server */
 };
 
-/* A piece that another node has. */
+/* A piece to be copied from another node. */
 struct Fetch {
     redundancy::Member piece;
     std::string place;
 };
 
-/* A piece that nobody has. */
+/* A piece that no node has, to be rebuilt. */
 struct Rebuild {
     redundancy::Group group;
-    std::size_t lost = 0;            /* member */
-    std::vector<std::string> places; /* of the members; empty: lost, too */
+    std::size_t lost = 0;            /* index of the lost member in the group */
+    /* Addresses of the members' block servers; empty: lost, too. */
+    std::vector<std::string> places;
 };
 
-/* What a node has to do. */
+/* The tasks of one node. */
 struct Tasks {
     std::vector<Fetch> fetch;
     std::vector<Rebuild> rebuild;
 };
 
 /*
- * By host, as `nodes`. Throws Error that names a piece which can neither be found nor made
- * again; or a rank that is on no node.
+ * Returns the tasks by host, for all of `nodes`. Throws Error naming a piece that can neither
+ * be found nor rebuilt, or a rank that is on no node.
  */
 std::map<std::string, Tasks> plan_tasks(const NodeRecord &record,
                                         const std::map<std::string, Holder> &nodes);
 
-/* Whether that may go well if these nodes are lost, as far as can be told before. */
+/* Whether plan_tasks() may succeed if these nodes are lost, as far as is known in advance. */
 bool may_survive(const NodeRecord &record, const std::set<std::string> &lost);
 
 nlohmann::json to_json(const Tasks &tasks);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gathering.cpp - gathers the pieces of a checkpoint: the command's side.
+ * gathering.cpp - gathers the pieces of a checkpoint, on the side of the
+ * command.
  */
 #include "gather/gathering.hpp"
 
@@ -50,7 +51,7 @@ void Gathering::accept(std::unique_ptr<FrameStream> stream, const std::string &h
     }
 }
 
-/* Before all are done nobody leaves. */
+/* A rank that disconnects before all are done makes the gathering fail. */
 void Gathering::lost(Rank &rank)
 {
     rank.stream.reset();
@@ -73,7 +74,7 @@ void Gathering::said(Rank &rank, const json &frame)
         rank.is_working = false;
     } else if (type == "failed") {
         fail_all(fmt::format("{}: {}", rank.host, frame.at("reason").get<std::string>()));
-    } /* else of a newer version */
+    } /* else: a message of a newer version */
     if (is_planned_) {
         finish();
     } else {
@@ -93,7 +94,8 @@ void Gathering::arrived(Rank &rank, const json &frame)
     }
 }
 
-/* When all ranks are here, and their nodes have told what they have. */
+/* Plans when all ranks have connected and their nodes have reported their
+ * files. */
 void Gathering::plan()
 {
     std::size_t count = 0;
@@ -128,7 +130,8 @@ void Gathering::plan()
     }
 }
 
-/* A node may read from another one until all have what they need. */
+/* All nodes stay until every node has what it needs, because they may read from
+ * each other. */
 void Gathering::finish()
 {
     if (!is_done_ && failure_.empty() &&

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gathering.hpp - the command's side of gathering the pieces of a checkpoint that lies on
- * nodes, before the ranks of a new launch are restarted from it (docs/levels.md): hears what
- * each node has, tells it what to fetch and to make again, and lets all ranks go when all
- * is there.
+ * gathering.hpp - gathers the pieces of a checkpoint on the nodes before the ranks of a new
+ * launch restart from it (docs/levels.md). This is the side of the command. It receives the
+ * list of files of each node, orders nodes to fetch and rebuild pieces, and releases all
+ * ranks when every piece is in place.
  *
- * ckpt-gather, in the place of each rank, is the other side.
+ * The other side is ckpt-gather, which runs in place of each rank.
  */
 #pragma once
 
@@ -30,33 +30,35 @@
 namespace ckpt::gather
 {
 
-/* Names the file that says where the command is to be found. */
+/* The variable that names the file with the address of the command. */
 inline constexpr const char *gather_variable = "CKPT_GATHER";
 
 class Gathering
 {
   public:
-    /* pieces: that have been fetched or made again, in so many seconds. */
+    /* pieces: number of pieces that were fetched or rebuilt, and the seconds that this
+     * took. */
     using Done = std::function<void(std::size_t pieces, double seconds)>;
 
-    /* Listens, and says where in `file` (agent/supervisor_file.hpp). host: name of this
-     * node. done: is told when all ranks go on. Throws Error. `loop` must live longer. */
+    /* Listens, and writes its address to `file` (agent/supervisor_file.hpp). host: name of
+     * this node. done: called when all ranks are released. Throws Error. `loop` must outlive
+     * this object. */
     Gathering(EventLoop &loop, std::filesystem::path file, std::string host,
               NodeRecord record, Done done);
     ~Gathering(); /* removes the file */
 
-    /* All ranks have been told to go on. */
+    /* Whether all ranks have been released. */
     bool is_done() const { return is_done_; }
-    /* Why they cannot; empty: nothing has gone wrong so far. */
+    /* Returns why the gathering has failed; empty: no failure so far. */
     const std::string &failure() const { return failure_; }
 
   private:
-    /* A rank-to-be. */
+    /* A ckpt-gather process that will become a rank. */
     struct Rank {
         std::unique_ptr<FrameStream> stream;
         std::string host;
         int rank = -1;
-        bool leads = false; /* does the work of its node */
+        bool leads = false; /* performs the tasks of its node */
         bool is_working = false;
     };
 
@@ -73,11 +75,11 @@ class Gathering
     const NodeRecord record_;
     Refusals refusals_;
     std::list<Rank> ranks_;
-    std::map<std::string, Holder> nodes_; /* by host; without a place: has not told yet */
+    std::map<std::string, Holder> nodes_; /* by host; no place: has not reported */
     const Done done_;
     bool is_planned_ = false;
     std::chrono::steady_clock::time_point planned_at_;
-    std::size_t pieces_ = 0; /* to be fetched or made again */
+    std::size_t pieces_ = 0; /* number of pieces to fetch or rebuild */
     bool is_done_ = false;
     std::string failure_;
     std::unique_ptr<PeerListener> listener_;

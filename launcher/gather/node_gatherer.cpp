@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * node_gatherer.cpp - has a node's directory filled with what its ranks need.
+ * node_gatherer.cpp - fills a node's directory with the pieces that its ranks
+ * need.
  */
 #include "gather/node_gatherer.hpp"
 
@@ -27,7 +28,7 @@ using nlohmann::json;
 namespace
 {
 
-/* What is there of the checkpoint, with sizes. */
+/* Returns the files of the checkpoint, with their sizes. */
 json files_in(const fs::path &directory)
 {
     json files = json::object();
@@ -98,10 +99,10 @@ void NodeGatherer::said(const json &frame)
         over("");
     } else if (type == "failed") {
         over(frame.at("reason"));
-    } /* else of a newer version */
+    } /* else: a message of a newer version */
 }
 
-/* Other nodes may need what is here. */
+/* Serves the files of this node, because other nodes may need them. */
 void NodeGatherer::lead()
 {
     try {
@@ -135,7 +136,7 @@ void NodeGatherer::gather(const json &frame)
     });
 }
 
-/* The manifest comes last, as ever. */
+/* The manifest is written last, as for every checkpoint. */
 void NodeGatherer::do_tasks(const Tasks &tasks, const std::string &manifest)
 {
     using Unreachable = GroupMembers::Unreachable;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * node_gatherer.hpp - a node's side of gathering the pieces of a checkpoint
- * (gather/gathering.hpp): one for each rank-to-be, of which one does the node's work.
+ * node_gatherer.hpp - gathers the pieces of a checkpoint, on the side of a node
+ * (gather/gathering.hpp). Each future rank has one object; one of them performs the tasks
+ * of its node.
  */
 #pragma once
 
@@ -28,13 +29,15 @@ namespace ckpt::gather
 class NodeGatherer
 {
   public:
-    /* directory: of the checkpoint on this node, DIR/JOB/NUMBER. command: where the command
-     * that gathers is to be found. fabric: over which nodes read from each other. */
+    /* directory: of the checkpoint on this node, DIR/JOB/NUMBER. command: address and
+     * key of the gathering command. fabric: the fabric over which nodes read from each
+     * other. */
     NodeGatherer(std::filesystem::path directory, std::string host, int rank,
                  const SupervisorFile &command, fabric::Choice fabric);
     ~NodeGatherer();
 
-    /* Returns when the directory has what the ranks of this node need. Throws Error. */
+    /* Returns when the directory has the pieces that the ranks of this node need. Throws
+     * Error. */
     void run();
 
   private:
@@ -51,11 +54,11 @@ class NodeGatherer
     FabricUse fabric_;
     EventLoop loop_;
     Refusals refusals_;
-    std::unique_ptr<redundancy::BlockServer> server_; /* if this does the node's work */
+    std::unique_ptr<redundancy::BlockServer> server_; /* null: does not lead */
     std::atomic<bool> cancelled_ = false;
-    std::optional<std::string> end_; /* when it is over: the failure, or "" */
-    WorkerThread worker_;  /* connects */
-    WorkerThread working_; /* fetches and rebuilds; may refer to all else */
+    std::optional<std::string> end_; /* set at the end: the failure, or "" */
+    WorkerThread worker_;  /* connects to the command */
+    WorkerThread working_; /* fetches and rebuilds; may use the members above */
     std::unique_ptr<PeerConnection> command_;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * change_tracker.cpp - pages that differ from those in the last committed checkpoint.
+ * change_tracker.cpp - finds the pages that differ from those in the last committed
+ * checkpoint.
  */
 #include "config.h"
 #include "image/change_tracker.hpp"
@@ -19,19 +20,20 @@ namespace
 {
 
 constexpr std::uint64_t page_size = 4096;
-constexpr std::uint64_t piece_size = 1u << 20; /* read at once */
+constexpr std::uint64_t piece_size = 1u << 20; /* bytes per read */
 
 } // namespace
 
-/* ---- What the kernel has noted ------------------------------------------------ */
+/* ---- Pages that the kernel reports as written --------------------------------- */
 
 WatchedChanges::WatchedChanges(pid_t pid, PageWatch watch)
     : pid_(pid), watch_(std::move(watch))
 {
 }
 
-/* A device that could write into the memory when the process was marked may have done
- * so until now. */
+/* A device may write into the memory without the kernel noticing (obstacle()). If one
+ * could do so when the process was last marked, it may have done so until now, and
+ * all pages count as changed. */
 void WatchedChanges::mark(const PageRanges &ranges, const PageRanges &excluded)
 {
     PageRanges found;
@@ -68,7 +70,7 @@ std::vector<ContentChanges::Page> ContentChanges::hash(const RemoteMemory &memor
 {
     struct Piece {
         ckpt_range range;
-        std::size_t first; /* page */
+        std::size_t first; /* index of its first page */
     };
     std::vector<Piece> pieces;
     std::size_t count = 0;

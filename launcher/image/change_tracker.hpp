@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * change_tracker.hpp - which pages of a process differ from those in its last committed
- * checkpoint: as the kernel has noted, or by their content.
+ * change_tracker.hpp - finds the pages of a process that differ from its last committed
+ * checkpoint, by write tracking in the kernel or by comparing content.
  */
 #pragma once
 
@@ -26,29 +26,30 @@ class ChangeTracker
   public:
     virtual ~ChangeTracker() = default;
 
-    /* The process stands still, to be saved: `ranges`, whole mappings of private
-     * anonymous memory, as they are now. Never throws for what it cannot tell: then all
-     * has changed. `excluded`: pages that are not in the checkpoint, whatever they are;
-     * for the next one they have changed. */
+    /* Notes the state of `ranges` while the process is stopped to be saved. `ranges` are
+     * whole mappings of private anonymous memory. `excluded` are pages that the checkpoint
+     * leaves out; in the next checkpoint they count as changed. Never throws: where
+     * changes cannot be determined, all pages count as changed. */
     virtual void mark(const PageRanges &ranges, const PageRanges &excluded) = 0;
 
-    /* Once for each mark(): those of `data` that have changed since the last committed
-     * checkpoint. `memory`: of the process, or of a copy of it that was made then; `data`:
-     * its pages with data in these ranges. Throws Error. */
+    /* Returns the part of `data` that has changed since the last committed checkpoint. The
+     * caller calls it once after each mark(). `memory` belongs to the process, or to a
+     * copy of it that was made at mark(). `data` are its pages with data in the marked
+     * ranges. Throws Error. */
     virtual PageRanges changed(const RemoteMemory &memory, const PageRanges &data) = 0;
 
-    /* Whether changed() is needed also if all is saved, so that the next one can be
-     * compared with that. */
+    /* Whether the caller must call changed() for a full checkpoint too, so that the next
+     * checkpoint can be compared with it. */
     virtual bool compares() const { return false; }
 
-    /* What was marked last has been committed. */
+    /* The state at the last mark() has been committed. */
     virtual void committed() = 0;
 
-    /* Why all has changed, as far as it can tell; or empty. */
+    /* Returns why all pages count as changed, if known; else an empty text. */
     virtual std::string obstacle() const { return {}; }
 };
 
-/* By asynchronous write protection. */
+/* Tracks writes with the kernel's asynchronous write protection. */
 class WatchedChanges : public ChangeTracker
 {
   public:
@@ -63,12 +64,12 @@ class WatchedChanges : public ChangeTracker
     pid_t pid_;
     PageWatch watch_;
     PageRanges written_;        /* since the last committed checkpoint */
-    PageRanges excluded_;       /* when it was marked last */
-    bool all_ = false;          /* anything may have been written to, since then */
-    std::string obstacle_;      /* when it was marked last */
+    PageRanges excluded_;       /* at the last mark() */
+    bool all_ = false;          /* devices may write anywhere */
+    std::string obstacle_;      /* found by the last mark() */
 };
 
-/* By comparing hashes of 128 bits, for which all data is read each time. */
+/* Compares 128-bit hashes of pages; reads all data each time. */
 class ContentChanges : public ChangeTracker
 {
   public:
@@ -87,7 +88,7 @@ class ContentChanges : public ChangeTracker
     std::vector<Page> hash(const RemoteMemory &memory, const PageRanges &data) const;
 
     unsigned threads_;
-    std::vector<Page> committed_, latest_; /* by rising address */
+    std::vector<Page> committed_, latest_; /* by ascending address */
 };
 
 } // namespace ckpt

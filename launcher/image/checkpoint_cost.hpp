@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checkpoint_cost.hpp - what a checkpoint took: the messages of the protocol,
- * those of the application that crossed the cut, and how long ranks stood still
+ * checkpoint_cost.hpp - the cost of a checkpoint: the protocol's messages, the
+ * application's messages that crossed the cut, and how long ranks were stopped
  * (docs/format.md, section 6).
  */
 #pragma once
@@ -17,28 +17,28 @@
 namespace ckpt
 {
 
-/* Of all ranks, seconds. */
+/* Over all ranks, in seconds. */
 struct StopTimes {
     double least = 0;
-    double median = 0; /* the upper one of two */
+    double median = 0; /* upper median */
     double most = 0;
 };
 
 struct CheckpointCost {
-    /* Between the coordinator and ranks, by purpose
+    /* Messages between the coordinator and ranks, by purpose
      * (protocol/message_purpose.hpp). */
     std::map<std::string, std::uint64_t> messages;
-    /* Ordered pairs of ranks with messages before the cut; each, but for that of
-     * a rank with itself, needs a marker in Chandy-Lamport. Not known of
-     * the other protocols: 0. */
+    /* Ordered pairs of ranks with messages before the cut. In Chandy-Lamport
+     * each pair of two different ranks needs a marker. 0 with the other
+     * protocols, which do not count channels. */
     std::uint64_t channels = 0;
     std::uint64_t markers = 0;
     std::uint64_t first_use_markers = 0;
     std::uint64_t sweep = 0;
-    std::uint64_t cross_cut_messages = 0; /* logged */
+    std::uint64_t cross_cut_messages = 0; /* written to message logs */
     std::uint64_t cross_cut_bytes = 0;
-    StopTimes stood_still; /* of each rank, in all */
-    FaultSummary faults;   /* afterwards */
+    StopTimes stood_still; /* total stop time of each rank */
+    FaultSummary faults;   /* page faults after the ranks resumed */
 };
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(StopTimes, least, median, most)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checkpoint_files.cpp - the names of what is in a checkpoint's directory.
+ * checkpoint_files.cpp - names of the files in a checkpoint's directory.
  */
 #include "config.h"
 #include "image/checkpoint_files.hpp"
@@ -29,11 +29,12 @@ namespace
 constexpr std::string_view name_characters =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
 constexpr std::string_view digits = "0123456789";
-/* Levels below the directory that the user has named, which may be a link. */
+/* Directory levels below the directory that the user has named, which may be a symbolic
+ * link. */
 constexpr unsigned job_and_checkpoint = 2;
 constexpr std::string_view room_suffix = ".room";
 
-/* Of names that have a part of their own. */
+/* A file name with a variable part between `before` and `after`. */
 struct Form {
     std::string_view before, after, characters;
 };
@@ -59,8 +60,8 @@ bool is_final_name(std::string_view name)
            std::ranges::any_of(forms, [&](const Form &form) { return has(name, form); });
 }
 
-/* "NAME.room" (agent/redundancy_writer.cpp) and temporary names of NAME give NAME; other names
- * give themselves. */
+/* Strips ".room" (agent/redundancy_writer.cpp) and the suffixes of temporary names. Returns
+ * other names unchanged. */
 std::string_view without_suffix_of_writer(std::string_view name)
 {
     if (name.ends_with(room_suffix)) {
@@ -143,7 +144,7 @@ std::vector<std::string> remove_checkpoint_files(const fs::path &path)
             const Directory::Entry entry = directory.entry(name);
             if (is_checkpoint_file(name) && entry == Directory::Entry::own_file) {
                 directory.remove_file(name);
-            } else if (entry != Directory::Entry::none) { /* or somebody else removes it */
+            } else if (entry != Directory::Entry::none) { /* else: gone */
                 stays.push_back(name);
             }
         }

@@ -50,7 +50,8 @@ constexpr MessageFormat messages[] = {
     {CKPT_MSG_CLOSE, "CLOSE", "given_up", nullptr},
 };
 
-/* In the order of TraceKind. `of_nodes`: from and to are nodes. */
+/* Indexed by TraceKind. `of_nodes`: the fields "from" and "to" are nodes, not
+ * ranks. */
 struct KindFormat {
     const char *name;
     bool has_from;
@@ -82,7 +83,7 @@ bool is_message(TraceKind kind)
     return kind == TraceKind::order || kind == TraceKind::answer;
 }
 
-/* Member names and how an order or answer is called, for one event. */
+/* JSON member names, and the name of the order or answer, for one event. */
 struct Members {
     const char *value = nullptr;
     const char *more = nullptr;
@@ -192,7 +193,7 @@ void get_index(const JsonFields &fields, const char *member, std::size_t limit,
     }
 }
 
-/* Leaves an unknown time as it is. */
+/* Leaves `time` unchanged if the field is missing. */
 void get_time(const JsonFields &fields, const char *member, std::int64_t &time)
 {
     constexpr std::int64_t longest = 100'000'000'000'000'000; /* 3 years */
@@ -321,7 +322,7 @@ std::string CheckpointTrace::text() const
     }
     std::string text =
         dump_json(json);
-    text.back() = ','; /* was the closing brace; the events follow */
+    text.back() = ','; /* overwrites the closing brace; the events follow */
     Output out(text);
     fmt::format_to(out, "\n\"events\":[");
     const char *before = "\n";

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checkpoint_trace.hpp - what happened when during one checkpoint: the file
- * trace.json beside the manifest (docs/format.md, section 8), from which `ckpt
- * trace` draws the space-time diagram.
+ * checkpoint_trace.hpp - the timeline of one checkpoint: the file trace.json
+ * beside the manifest (docs/format.md, section 8), from which `ckpt trace`
+ * draws a space-time diagram.
  *
- * Nothing depends on it: a checkpoint without it is as good.
+ * A restart does not need the file.
  */
 #pragma once
 
@@ -24,68 +24,71 @@ inline constexpr int trace_version = 1;
 inline constexpr const char *trace_name = "trace.json";
 
 enum class TraceKind : std::uint8_t {
-    order,    /* message of the coordinator to rank `to` */
-    answer,   /* message of rank `from` to the coordinator */
-    stopped,  /* rank `from` stands still from now on */
-    resumed,  /* and runs again */
-    cut,      /* the point of rank `from` at which it is saved */
-    captured, /* the memory of rank `from` is read */
-    marker,   /* rank `from` to rank `to`, with a count of messages */
-    sweep,    /* node `from` to node `to`, in a dimension */
+    order,    /* message from the coordinator to rank `to` */
+    answer,   /* message from rank `from` to the coordinator */
+    stopped,  /* rank `from` stops */
+    resumed,  /* rank `from` runs again */
+    cut,      /* rank `from` reaches the point at which it is saved */
+    captured, /* the memory of rank `from` has been read */
+    marker,   /* from rank `from` to rank `to`, with a count of messages */
+    sweep,    /* from node `from` to node `to`, along one dimension */
     logged,   /* message of rank `from` to rank `to` that crossed the cut */
-    written,  /* the file of node `from` is safe */
-    commit,   /* all is safe: the manifest is written now */
+    written,  /* the file of node `from` is on disk */
+    commit,   /* all files are on disk; the coordinator writes the manifest */
 };
 
-/* Nanoseconds since the request; this value: not known. */
+/* Stands for an unknown time. Known times are nanoseconds since the request. */
 inline constexpr std::int64_t unknown_time =
     std::numeric_limits<std::int64_t>::min();
 
 struct TraceEvent {
     TraceKind kind = TraceKind::order;
-    bool first_use = false; /* marker: sent before a first message */
+    bool first_use = false; /* marker: precedes a first message */
     std::uint16_t type = 0; /* order, answer: enum ckpt_message_type */
     std::int32_t from = -1;
     std::int32_t to = -1;
-    /* When it happened, or was sent; and when it was received. Of orders and
-     * answers `at` is when the coordinator sent or received them. */
+    /* `at`: when the event happened or the message was sent. `arrived`: when
+     * the message was received. For orders and answers, `at` is when the
+     * coordinator sent or received them. */
     std::int64_t at = unknown_time;
     std::int64_t arrived = unknown_time;
     /* marker: its count; sweep: the dimension; logged: bytes; order, answer:
-     * as message_format() names them. */
+     * the two arguments that message_format() names. */
     std::uint64_t value = 0;
     std::uint64_t more = 0;
 
-    /* `at`, or `arrived` where only that is known. */
+    /* `at`, or `arrived` if `at` is unknown. */
     std::int64_t time() const { return at != unknown_time ? at : arrived; }
 };
 
-/* How a message is called, and its arguments that matter; null: it has none. */
+/* The name of a message and of its two relevant arguments; null: no such
+ * argument. */
 struct MessageFormat {
     std::uint16_t type;
     const char *name;
     const char *value;
     const char *more;
 };
-/* Null for a type that is no part of a checkpoint. */
+/* Returns null for a message type that plays no part in checkpoints. */
 const MessageFormat *message_format(std::uint16_t type);
 
 struct TraceNode {
     std::string host;
     std::vector<std::pair<int, int>> ranks; /* first and last of each run */
-    /* Nanoseconds to add to this node's CLOCK_MONOTONIC for the coordinator's,
-     * and how wrong that may be. 0 on the coordinator's node. */
+    /* Nanoseconds to add to this node's CLOCK_MONOTONIC to get the
+     * coordinator's, and the maximum error of this offset. Both are 0 on the
+     * coordinator's node. */
     std::int64_t clock_offset = 0;
     std::int64_t clock_error = 0;
 
     bool has(int rank) const;
 };
 
-/* How many there were, also where events are left out. */
+/* Totals; they include events that the trace leaves out. */
 struct TraceTotals {
     std::map<std::uint16_t, std::uint64_t> messages; /* orders and answers */
-    std::uint64_t channels = 0; /* used before the cut, as READY says */
-    std::uint64_t markers = 0;  /* on these */
+    std::uint64_t channels = 0; /* used before the cut, from READY */
+    std::uint64_t markers = 0;  /* sent on these channels */
     std::uint64_t first_use_markers = 0;
     std::uint64_t sweep = 0;
     std::uint64_t logged = 0;
@@ -98,29 +101,29 @@ struct CheckpointTrace {
     std::string job;
     std::uint64_t number = 0;
     std::string protocol;       /* "sns", "cl", "ns" */
-    std::int64_t requested = 0; /* ns since 1970 */
+    std::int64_t requested = 0; /* ns since the epoch of 1970 */
     int rank_count = 0;
     std::vector<TraceNode> nodes;
-    std::vector<std::uint32_t> sides; /* of the mesh that was swept; or none */
+    std::vector<std::uint32_t> sides; /* of the swept mesh; or empty */
     TraceTotals totals;
-    /* Where there were too many events: only ranks that are multiples of this
-     * have theirs; and how many events are left out in all. */
+    /* If there were too many events, the trace has only those of ranks that are
+     * multiples of `every`. `left_out` is the number of omitted events. */
     int every = 1;
     std::uint64_t left_out = 0;
     std::vector<TraceEvent> events; /* by time() */
 
-    /* The node of a rank as an index; -1 if there is none. */
+    /* Returns the index of the rank's node, or -1. */
     int node_of(int rank) const;
 
-    /* JSON text with one line for each event, and back. parse() throws Error,
-     * in which `name` is how the text is called, unless each field is there and
-     * each rank and node is one of the job. */
+    /* Converts to JSON text with one line per event, and back. parse() throws
+     * Error unless all fields are present and each rank and node belongs to the
+     * job; `name` identifies the text in errors. */
     std::string text() const;
     static CheckpointTrace parse(const std::string &text,
                                  const std::string &name);
 
-    /* DIRECTORY/trace.json. write() does not wait for the disk. Both throw
-     * Error; load() of code ENOENT if there is no such file. */
+    /* Writes or reads DIRECTORY/trace.json. write() does not wait for the disk.
+     * Both throw Error; load() throws code ENOENT if there is no such file. */
     void write(const std::filesystem::path &directory) const;
     static CheckpointTrace load(const std::filesystem::path &directory);
 };

@@ -2,12 +2,14 @@
 /*
  * chunk_pipeline.cpp - threads that turn memory into chunks of the file.
  *
- * A worker takes a slot with two buffers and the next job, fills the slot and puts it on the
- * list of what is to be stored; the next worker that has nothing better to do, mostly itself,
- * stores it and frees the slot. What stands still is read before anything is stored: the many
- * small regions of a process are all read at once, so that it can go on. The bytes in flight
- * are limited, and what stands still has a limit of its own. One worker more than there are
- * processors is never storing, as that may have to wait.
+ * A worker takes a slot with two buffers and the next job, fills the slot and queues it for
+ * storing. The next free worker, usually the same one, stores the chunk and frees the slot.
+ * Memory of stopped processes is read before anything is stored. So the many small regions of
+ * a process are read in one go, and the process can resume early.
+ *
+ * The bytes in flight are limited, with a separate limit for stopped processes. One more
+ * worker is started than PipelineOptions::threads says, so that at least one worker never
+ * stores; storing may block.
  */
 #include "config.h"
 #include "image/chunk_pipeline.hpp"
@@ -28,10 +30,10 @@ namespace ckpt
 namespace
 {
 
-/* The least that may be in flight. */
+/* The minimum limit of bytes in flight. */
 constexpr std::size_t least_budget = 16u << 20;
 
-/* Bytes that a job needs for its two buffers. */
+/* Bytes of the two buffers that a job needs. */
 std::size_t need_of(const ChunkJob &job)
 {
     return 2 * static_cast<std::size_t>(job.size);
@@ -40,13 +42,13 @@ std::size_t need_of(const ChunkJob &job)
 } // namespace
 
 struct ChunkPipeline::Slot {
-    std::size_t capacity = 0; /* of each buffer */
+    std::size_t capacity = 0; /* bytes of each buffer */
     AlignedBuffer input;
     AlignedBuffer output;
     const ChunkJob *job = nullptr;
     EncodedChunk encoded;
 
-    /* Where the encoded bytes are, and so much behind them. */
+    /* The encoded bytes followed by `room` bytes of the same buffer. */
     std::span<std::byte> place(std::size_t room) const
     {
         std::byte *bytes = encoded.bytes.data() == input.get() ? input.get() : output.get();
@@ -54,7 +56,7 @@ struct ChunkPipeline::Slot {
     }
 };
 
-/* The jobs of one run(). */
+/* The state of one run(). */
 struct ChunkPipeline::Stream {
     Stream(ChunkSource &source, const ChunkPlan &plan, Turn turn, const Store &store)
         : source(source), plan(plan), turn(turn), store(store),
@@ -63,24 +65,26 @@ struct ChunkPipeline::Stream {
     {
     }
 
-    /* In order, from where the source wants it; none when there is no more to do. */
+    /* Returns the next job in order, starting where the source wants it; nothing when all
+     * jobs are taken. */
     std::optional<std::size_t> next();
-    /* One that somebody waits for. */
+    /* Returns the index of a job that the application waits for. */
     std::optional<std::size_t> urgent();
 
     ChunkSource &source;
     const ChunkPlan &plan;
     const Turn turn;
     const Store &store;
-    std::condition_variable wakeup; /* of the thread that waits for it */
-    std::vector<Slot *> read; /* to be stored: the last one first, it is in the cache */
-    std::size_t from = 0; /* what the source wanted */
-    std::size_t position = 0; /* all jobs from there to here are taken */
+    std::condition_variable wakeup; /* of the thread in wait_for() */
+    /* To be stored; the last one, still in the cache, comes first. */
+    std::vector<Slot *> read;
+    std::size_t from = 0; /* the last result of source.following() */
+    std::size_t position = 0; /* all jobs from `from` to here are taken */
     std::vector<bool> is_taken; /* by job */
     std::size_t untaken;
     std::size_t unread;
     std::size_t left; /* not yet stored */
-    std::size_t at_work = 0; /* jobs that a worker has */
+    std::size_t at_work = 0; /* jobs that workers are processing */
     std::exception_ptr failure;
 };
 
@@ -121,7 +125,7 @@ ChunkPipeline::~ChunkPipeline()
 
 /* ---- Workers ------------------------------------------------------------------- */
 
-/* One is enough, if the system has no room for more. */
+/* Starts the workers. If the system cannot create more threads, one is enough. */
 void ChunkPipeline::start()
 {
     try {
@@ -135,7 +139,7 @@ void ChunkPipeline::start()
     }
 }
 
-/* None if there is no room for it now. */
+/* Returns nothing if the limit of bytes in flight leaves no room for the job now. */
 std::optional<ChunkPipeline::Work> ChunkPipeline::take(Stream &stream, std::size_t job)
 {
     const ChunkJob &wanted = stream.plan.jobs[job];
@@ -156,7 +160,7 @@ std::optional<ChunkPipeline::Work> ChunkPipeline::take(Stream &stream, std::size
     return Work{&stream, slot, false};
 }
 
-/* Of the streams up to the last that have this turn. */
+/* Looks at the streams in order, up to the last with this turn. */
 std::optional<ChunkPipeline::Work>
 ChunkPipeline::next_read(std::optional<std::size_t> (Stream::*which)(), Turn last)
 {
@@ -202,7 +206,7 @@ std::optional<ChunkPipeline::Work> ChunkPipeline::next_work()
     return work ? work : next_read(&Stream::next, Turn::running);
 }
 
-/* Waits for the next; none when all is over. */
+/* Waits for the next work; returns nothing when the pipeline stops. */
 std::optional<ChunkPipeline::Work> ChunkPipeline::take_work()
 {
     std::unique_lock lock(mutex_);
@@ -251,7 +255,7 @@ void ChunkPipeline::do_work(const Work &work, std::optional<Compressor> &compres
                                 options_.room == 0);
 }
 
-/* The mutex is held. */
+/* The caller holds the mutex. */
 void ChunkPipeline::free_slot(Stream &stream, Slot *slot)
 {
     in_flight_[static_cast<std::size_t>(stream.turn)] -= need_of(*slot->job);
@@ -296,7 +300,7 @@ void ChunkPipeline::work()
     }
 }
 
-/* ---- Those who wait for them ------------------------------------------------------ */
+/* ---- Waiting for the workers ------------------------------------------------------ */
 
 void ChunkPipeline::wait_for(Stream &stream, const std::function<void()> &captured)
 {
@@ -319,7 +323,7 @@ std::size_t ChunkPipeline::runs() const
     return streams_.size();
 }
 
-/* Also in the middle, after an error: when no worker has anything of it. */
+/* Removes the stream once no worker processes its jobs. After an error jobs may be left. */
 void ChunkPipeline::leave(Stream &stream)
 {
     std::unique_lock lock(mutex_);

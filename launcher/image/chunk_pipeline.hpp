@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * chunk_pipeline.hpp - a few threads that read memory in chunks, drop chunks of
- * zeros, compress and checksum the others, and store them.
+ * chunk_pipeline.hpp - a few threads that read memory in chunks, drop chunks of zeros,
+ * compress and checksum the others, and store them.
  *
- * They serve several ranks at once, so that what a rank waits for is read next, whoever's
- * turn it is.
+ * The threads serve several ranks at once. They read first what a rank waits for, in
+ * whatever order the ranks came.
  */
 #pragma once
 
@@ -32,22 +32,24 @@
 namespace ckpt
 {
 
-/* A chunk that is not all zero, as it goes to the file. */
+/* A chunk that is not all zero, in the form that the file has. */
 struct StoredChunk {
     const ChunkJob &job;
     EncodedChunk encoded;
-    std::span<std::byte> place; /* its bytes, and the room behind them */
+    std::span<std::byte> place; /* the chunk's bytes, followed by `room` bytes */
 };
 
 struct PipelineOptions {
     Codec codec;
-    CodecChoice *choice; /* of the codec auto, else null */
-    unsigned threads; /* and one more that never stores */
+    CodecChoice *choice; /* for the codec "auto", else null */
+    unsigned threads; /* number of threads; one more is started that never stores */
     std::size_t chunk_size; /* bytes; no job is larger */
     const std::atomic<bool> *cancelled;
-    /* Bytes behind each chunk, for who stores it; then it has no checksum yet. */
+    /* Bytes to keep free behind each chunk for the storing function. If not 0, chunks get
+     * no checksum yet. */
     std::size_t room = 0;
-    std::atomic<std::uint64_t> *saved = nullptr; /* counts bytes of memory that are done */
+    /* Incremented by the bytes of memory that are done; may be null. */
+    std::atomic<std::uint64_t> *saved = nullptr;
 };
 
 class ChunkPipeline
@@ -55,29 +57,29 @@ class ChunkPipeline
   public:
     using Store = std::function<void(const StoredChunk &)>;
 
-    /* Whether a process stands still until its memory has been read. */
+    /* Whether the process is stopped until its memory has been read. */
     enum class Turn { standing, running };
 
-    /* What the options point to outlives this. */
+    /* All objects that the options point to must outlive the pipeline. */
     explicit ChunkPipeline(const PipelineOptions &options);
-    ~ChunkPipeline(); /* when no run() is under way */
+    ~ChunkPipeline(); /* only when no run() is active */
     ChunkPipeline(const ChunkPipeline &) = delete;
     ChunkPipeline &operator=(const ChunkPipeline &) = delete;
 
     const PipelineOptions &options() const { return options_; }
 
     /*
-     * Does all jobs of the plan: those that somebody waits for first, then those of
-     * processes that stand still, then of who has come first. `store` is called for each
-     * chunk to be stored, in any order, by several threads at a time; and `captured` once,
-     * on the calling thread, as soon as the last byte has been read. Memory used is bounded
-     * by the number of threads. Throws what a reader or `store` threw, when no thread uses
-     * the source any more. Thread-safe.
+     * Processes all jobs of the plan. First come the jobs that the application waits for,
+     * then those of stopped processes, then the others in the order of their run() calls.
+     * Calls `store` for each chunk to be stored, in any order, from several threads at a
+     * time. Calls `captured` once, on the calling thread, as soon as the last byte has been
+     * read. The memory used is bounded by the number of threads. Rethrows errors of the
+     * source or of `store`, after all threads have stopped using the source. Thread-safe.
      */
     void run(ChunkSource &source, const ChunkPlan &plan, Turn turn, const Store &store,
              const std::function<void()> &captured);
 
-    /* How many run() are under way. Thread-safe. */
+    /* The number of active run() calls. Thread-safe. */
     std::size_t runs() const;
 
   private:
@@ -86,7 +88,7 @@ class ChunkPipeline
     struct Work {
         Stream *stream;
         Slot *slot;
-        bool is_read; /* and is to be stored */
+        bool is_read; /* the chunk is read and is to be stored */
     };
 
     void start();
@@ -107,13 +109,13 @@ class ChunkPipeline
     const PipelineOptions options_;
     const std::size_t budget_; /* bytes */
 
-    mutable std::mutex mutex_; /* of what follows */
-    std::condition_variable wakeup_; /* of the workers */
-    std::list<Stream *> streams_; /* standing first; in the order in which they came */
+    mutable std::mutex mutex_; /* guards the following members */
+    std::condition_variable wakeup_; /* wakes the workers */
+    std::list<Stream *> streams_; /* stopped processes first; else by run() calls */
     std::deque<Slot> slots_;
-    std::vector<Slot *> free_; /* last in, first out: stays in the cache */
-    std::array<std::size_t, 2> in_flight_{}; /* bytes, by turn */
-    unsigned storing_ = 0; /* workers */
+    std::vector<Slot *> free_; /* last in, first out: the buffers stay in the cache */
+    std::array<std::size_t, 2> in_flight_{}; /* bytes, by Turn */
+    unsigned storing_ = 0; /* number of workers that are storing */
     bool stopped_ = false;
     std::vector<std::jthread> workers_;
 };

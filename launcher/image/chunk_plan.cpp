@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * chunk_plan.cpp - which regions, and which pages of them, are to be read.
+ * chunk_plan.cpp - decides which regions, and which of their pages, are to be read.
  */
 #include "config.h"
 #include "image/chunk_plan.hpp"
@@ -26,7 +26,8 @@ bool is_hole(const ckpt_region &region)
     return region.kind == CKPT_REGION_FILE_CONTENT && region.protection == 0;
 }
 
-/* Of a mapped file pages beyond its end cannot be read. */
+/* Whether the region maps a file. Its pages beyond the end of the file cannot be
+ * read. */
 bool may_end_early(const ckpt_region &region)
 {
     return is_file_kind(region) ||
@@ -41,14 +42,14 @@ bool is_in(PlanPart part, const ckpt_region &region)
 bool has_written_page(const RemoteMemory &memory, const ckpt_region &region)
 {
     if (region.kind == CKPT_REGION_FILE_SHARED) {
-        return false; /* it is read-only */
+        return false; /* the mapping is read-only */
     }
     std::vector<ckpt_range> written;
     memory.scan({region.start, region.end}, PageSelection::written, written);
     return !written.empty();
 }
 
-/* The parts of a region that must be read. */
+/* Returns the parts of a region that must be read. */
 std::vector<ckpt_range> runs_of(const RemoteMemory &memory, const ckpt_region &region,
                                 const PageRanges &excluded, SharedData &shared)
 {
@@ -59,13 +60,14 @@ std::vector<ckpt_range> runs_of(const RemoteMemory &memory, const ckpt_region &r
     } else if (region.kind == CKPT_REGION_SHARED) {
         runs = shared.of(region);
     } else if (!is_hole(region)) {
-        /* The page map of one process does not tell what is in a file. */
+        /* The page map of one process does not show which pages of a shared file
+         * have data. */
         runs.push_back({region.start, region.end});
     }
     return runs;
 }
 
-/* Adds one job for each chunk that some run reaches into. */
+/* Adds one job for each chunk that overlaps any of the runs. */
 void add_jobs(ChunkPlan &plan, std::uint32_t index, const ckpt_region &region,
               const std::vector<ckpt_range> &runs, std::uint64_t chunk_size)
 {
@@ -74,7 +76,7 @@ void add_jobs(ChunkPlan &plan, std::uint32_t index, const ckpt_region &region,
     plan.runs.insert(plan.runs.end(), runs.begin(), runs.end());
 
     std::uint64_t chunk = 0;
-    std::size_t first = 0; /* the first run that is not yet done with */
+    std::size_t first = 0; /* the first run that is not fully covered yet */
     while (first < runs.size()) {
         chunk = std::max(chunk, (runs[first].start - region.start) / size);
         std::uint64_t start = region.start + chunk * size;
@@ -93,8 +95,8 @@ void add_jobs(ChunkPlan &plan, std::uint32_t index, const ckpt_region &region,
     }
 }
 
-/* Adds the runs of one kind that lie in the regions: none reaches from one into the
- * next. */
+/* Adds runs of one kind, given as ranges within the regions. No range crosses the
+ * end of a region. */
 void add_page_runs(std::vector<PageRun> &runs, const RankImage &image,
                    const PageRanges &ranges, PageRun::Kind kind)
 {
@@ -111,7 +113,8 @@ void add_page_runs(std::vector<PageRun> &runs, const RankImage &image,
     }
 }
 
-/* Gives the data runs their places, and adds a job for each chunk of the pages. */
+/* Assigns positions to the data runs, and adds a job for each chunk of packed
+ * pages. */
 void add_packed_jobs(ChunkPlan &plan, std::uint64_t chunk_size)
 {
     for (PageRun &run : plan.page_runs) {
@@ -138,7 +141,7 @@ void add_packed_jobs(ChunkPlan &plan, std::uint64_t chunk_size)
     }
 }
 
-/* changes: null, if all is to be read. */
+/* changes: null if all pages are to be read. */
 void plan_packed(ChunkPlan &plan, const RemoteMemory &memory, const RankImage &image,
                  std::uint64_t chunk_size, ChangeTracker *changes)
 {

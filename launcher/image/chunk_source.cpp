@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * chunk_source.cpp - chunks of a process, and chunks that were copied.
+ * chunk_source.cpp - reads chunks from a process, from an image or from a copy in
+ * memory.
  */
 #include "config.h"
 #include "image/chunk_source.hpp"
@@ -139,7 +140,8 @@ void MemorySource::fill(const RemoteMemory &memory, const ChunkPlan &plan, unsig
     });
 }
 
-/* One part in eight stays free: what the program writes is not yet known. */
+/* One eighth of the memory stays free: how much the program will write is not known
+ * yet. */
 std::unique_ptr<MemorySource> MemorySource::copy(const RemoteMemory &memory,
                                                  const ChunkPlan &plan, unsigned threads,
                                                  const std::atomic<bool> &cancelled)

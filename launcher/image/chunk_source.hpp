@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * chunk_source.hpp - where the bytes of a rank's chunks come from: a process that
- * stands still, or a copy of its memory.
+ * chunk_source.hpp - sources of a rank's chunks: a stopped process, a node file, or a copy
+ * of the process's memory.
  */
 #pragma once
 
@@ -24,23 +24,26 @@ class ChunkSource
   public:
     virtual ~ChunkSource() = default;
 
-    /* Fills `chunk`, of the job's size. Throws Error. */
+    /* Fills `chunk`, which has the job's size. Throws Error. */
     virtual void read(const ChunkPlan &plan, const ChunkJob &job,
                       std::span<std::byte> chunk) = 0;
-    /* The job's chunk will not be read again. */
+    /* The pipeline will not read the job's chunk again. */
     virtual void release(const ChunkPlan &, const ChunkJob &) noexcept {}
-    /* The index of a job that somebody waits for; perhaps it is being read already. */
+    /* Returns the index of a job that the application waits for; a worker may be reading it
+     * already. */
     virtual std::optional<std::size_t> urgent() const { return std::nullopt; }
-    /* The index of the job with which to go on: the process writes there. */
+    /* Returns the index of the job to continue with, because the process is writing near
+     * it. */
     virtual std::size_t following() const { return 0; }
 };
 
-/* A process. With a copy in its place, pages that have been read are given back. */
+/* A process. If a frozen copy stands in for it, the copy's pages are released once they have
+ * been read. */
 class ProcessSource : public ChunkSource
 {
   public:
-    /* `memory` is the process's or the copy's; both outlive this. `copy` may be
-     * null. */
+    /* `memory` is that of the process or of the copy; it and the copy outlive this object.
+     * `copy` may be null. */
     ProcessSource(const RemoteMemory &memory, const FrozenCopy *copy)
         : memory_(memory), copy_(copy)
     {
@@ -56,11 +59,11 @@ class ProcessSource : public ChunkSource
 
 class NodeFileReader;
 
-/* A rank in a node file. */
+/* The memory of a rank in a node file. */
 class ImageSource : public ChunkSource
 {
   public:
-    /* The reader outlives this. */
+    /* The reader outlives this object. */
     ImageSource(const NodeFileReader &reader, int rank) : reader_(reader), rank_(rank) {}
     void read(const ChunkPlan &plan, const ChunkJob &job,
               std::span<std::byte> chunk) override;
@@ -70,13 +73,13 @@ class ImageSource : public ChunkSource
     int rank_;
 };
 
-/* All chunks of a plan, copied into memory of our own. */
+/* All chunks of a plan, copied into the agent's memory. */
 class MemorySource : public ChunkSource
 {
   public:
-    /* Copies them, by that many threads, unless `cancelled`. The plan outlives this. Null if
-     * the machine has not memory for that and to spare, or the kernel does not promise it (a
-     * limit, or vm.overcommit_memory=2). Throws Error. */
+    /* Copies the chunks with `threads` threads, unless `cancelled`. The plan outlives the
+     * result. Returns null if the machine has too little free memory, or if the kernel
+     * refuses to commit it (a limit, or vm.overcommit_memory=2). Throws Error. */
     static std::unique_ptr<MemorySource> copy(const RemoteMemory &memory, const ChunkPlan &plan,
                                               unsigned threads,
                                               const std::atomic<bool> &cancelled);
@@ -96,7 +99,7 @@ class MemorySource : public ChunkSource
 
     std::byte *base_ = nullptr;
     std::size_t size_ = 0;
-    std::vector<std::size_t> offsets_; /* by job of the plan */
+    std::vector<std::size_t> offsets_; /* by index of the job in the plan */
 };
 
 } // namespace ckpt

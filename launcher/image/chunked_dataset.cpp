@@ -16,11 +16,11 @@ namespace ckpt
 namespace
 {
 
-/* A dataset of more chunks than this gets an index that grows with the chunks
- * that exist, so that a huge sparse region costs no more than its content. */
+/* Datasets with more chunks than this get an index that grows with the stored
+ * chunks, so that a huge sparse region costs no more than its content. */
 constexpr std::uint64_t fixed_index_chunks = 16384;
 
-/* In the order in which they are applied: at most one to each chunk. */
+/* In the order of application; at most one filter is applied to each chunk. */
 std::vector<ChunkCoding> filters_of(Codec codec)
 {
     switch (codec.kind) {
@@ -46,7 +46,7 @@ void add_filters(hid_t creation, Codec codec, const std::string &what)
     }
 }
 
-/* The filters that were not applied to a chunk. */
+/* Returns the mask of filters that were not applied to the chunk. */
 std::uint32_t filter_mask(Codec codec, ChunkCoding coding)
 {
     std::uint32_t mask = 0, bit = 1;
@@ -72,7 +72,7 @@ Hdf5Id create_chunked_dataset(hid_t parent, const std::string &name,
     require_hdf5(H5Pset_obj_track_times(creation.get(), false), what);
     require_hdf5(H5Pset_chunk(creation.get(), 1, &chunk), what);
     add_filters(creation.get(), codec, what);
-    /* No chunk cache: chunks do not pass through it. */
+    /* No chunk cache: chunk data does not go through HDF5. */
     Hdf5Id access(require_hdf5(H5Pcreate(H5P_DATASET_ACCESS), what));
     require_hdf5(H5Pset_chunk_cache(access.get(), 1, 0, 1.0), what);
     return Hdf5Id(

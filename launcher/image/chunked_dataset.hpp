@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * chunked_dataset.hpp - datasets of bytes whose chunks go straight to the file
- * as they are (direct chunk write), HDF5 knowing only where; those never written read as
- * zeros.
+ * chunked_dataset.hpp - datasets of bytes whose encoded chunks the caller writes to the
+ * file (direct chunk write); HDF5 only keeps their addresses. Chunks never written read
+ * as zeros.
  *
- * All throw Error; the caller holds a Hdf5Lock.
+ * All functions throw Error; the caller holds a Hdf5Lock.
  */
 #pragma once
 
@@ -20,13 +20,13 @@
 namespace ckpt
 {
 
-/* Makes a dataset of `length` bytes. */
+/* Creates a dataset of `length` bytes. */
 Hdf5Id create_chunked_dataset(hid_t parent, const std::string &name,
                               std::uint64_t length, std::uint64_t chunk_size,
                               Codec codec);
 
-/* Finds a place for a chunk that is not all zero: the caller has to write it there.
- * Returns its record, of region 0; `what` names the chunk in an error. */
+/* Allocates space in the file for a chunk that is not all zero; the caller must write it
+ * there. Returns its record with region 0; `what` names the chunk in errors. */
 ChunkRecord place_chunk(const Hdf5Id &dataset, std::uint64_t index,
                         std::uint64_t chunk_size, const EncodedChunk &chunk,
                         Codec codec, DriverFile &driver, const std::string &what);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * codec.cpp - codecs by name, and decompression.
+ * codec.cpp - names of codecs, and decompression.
  */
 #include "config.h"
 #include "image/codec.hpp"

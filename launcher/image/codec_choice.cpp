@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * codec_choice.cpp - compares what writing costs with what compressing saves.
+ * codec_choice.cpp - compares the cost of writing with the savings of compression.
  */
 #include "config.h"
 #include "image/codec_choice.hpp"
@@ -11,12 +11,12 @@ namespace ckpt
 namespace
 {
 
-/* Of the time that chunks would take as they are, so much may be wasted by trials; and
- * the time that counts as spent when nothing was written yet, in seconds. */
+/* waste_part: the part of the uncompressed writing time that useless trials may take.
+ * early_credit: the seconds that count as writing time before the first chunk. */
 constexpr double waste_part = 0.02;
 constexpr double early_credit = 0.1;
 
-/* How much the newest measurement counts. */
+/* Weight of the newest measurement. */
 constexpr double newest_part = 0.125;
 
 } // namespace
@@ -31,7 +31,7 @@ double CodecChoice::writing(double size) const
     return size / write_rate_;
 }
 
-/* As long as nothing is known, nothing speaks against a trial. */
+/* Returns 0 for a codec that was not measured yet, so that it gets a trial. */
 double CodecChoice::compressing(ChunkCoding coding, double size)
 {
     std::lock_guard lock(mutex_);
@@ -64,7 +64,7 @@ ChunkCoding CodecChoice::choose(std::size_t size, std::size_t sample_size,
     }
     for (ChunkCoding coding : {ChunkCoding::lz4, ChunkCoding::zstd}) {
         if (compressing(coding, bytes) >= least) {
-            continue; /* not even if nothing were left */
+            continue; /* no gain even with a compressed size of 0 */
         }
         Trial tried = trial(coding);
         spent += tried.seconds;

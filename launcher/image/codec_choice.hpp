@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * codec_choice.hpp - which codec makes a chunk cost least, from what was measured.
+ * codec_choice.hpp - chooses the cheapest codec for a chunk from measurements.
  *
- * A chunk of S bytes costs w(S) as it is, and c(S) / T + w(cf(S)) with a codec: c(S) is
- * the time to compress it on one of T threads, cf(S) its compressed size, w() the time
- * to write so much, fsync included (Plank 1993, section 3.5).
+ * A chunk of S bytes costs w(S) uncompressed, and c(S) / T + w(cf(S)) with a codec.
+ * Here c(S) is the time to compress it on one of T threads, cf(S) its compressed size,
+ * and w() the time to write so many bytes, fsync included (Plank 1993, section 3.5).
  *
- * Thread-safe. One for each file.
+ * Thread-safe. There is one object per file.
  */
 #pragma once
 
@@ -23,24 +23,25 @@ namespace ckpt
 class CodecChoice
 {
   public:
-    /* What a codec has made of a sample: its size, 0 if it hardly shrank. */
+    /* The result of compressing a sample: its size, or 0 if it hardly shrank; and the
+     * time. */
     struct Trial {
         std::size_t size;
         double seconds;
     };
 
-    /* `write_rate` in bytes per second. */
+    /* `write_rate`: bytes per second. */
     CodecChoice(double write_rate, unsigned threads);
 
     /*
-     * How a chunk of `size` bytes is to be stored. Codecs that may be worth it are
-     * tried on a sample of `sample_size` bytes; all trials in vain together take no
-     * more than a small part of the time that writing takes.
+     * Chooses how to store a chunk of `size` bytes. Calls `trial` on a sample of
+     * `sample_size` bytes for codecs that may pay off. All useless trials together take
+     * no more than a small part of the writing time.
      */
     ChunkCoding choose(std::size_t size, std::size_t sample_size,
                        const std::function<Trial(ChunkCoding)> &trial);
 
-    /* Notes that `size` bytes were compressed. */
+    /* Records the time that compressing `size` bytes took. */
     void note(ChunkCoding coding, std::size_t size, double seconds);
 
   private:
@@ -52,11 +53,11 @@ class CodecChoice
     const double write_rate_;
     const double threads_;
 
-    std::mutex mutex_; /* of what follows */
-    /* Seconds for a byte on one thread, by ChunkCoding; 0: not known. */
+    std::mutex mutex_; /* guards the following members */
+    /* Seconds per byte on one thread, by ChunkCoding; 0: not measured yet. */
     std::array<double, 3> pace_ = {};
-    double written_ = 0; /* seconds that all chunks would take as they are */
-    double wasted_ = 0;  /* seconds of trials, all threads together */
+    double written_ = 0; /* seconds to write all chunks so far uncompressed */
+    double wasted_ = 0;  /* seconds of useless trials, summed over all threads */
 };
 
 } // namespace ckpt

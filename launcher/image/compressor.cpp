@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * compressor.cpp - compresses a chunk after a look at a sample of it.
+ * compressor.cpp - compresses a chunk after a trial on a sample.
  */
 #include "config.h"
 #include "image/compressor.hpp"
@@ -22,13 +22,13 @@ namespace ckpt
 namespace
 {
 
-/* A chunk that shrinks by less than this part is stored as it is: reading it
- * back is then one copy. */
+/* A chunk that shrinks by less than 1/32 is stored uncompressed, because
+ * reading it back then takes only one copy. */
 constexpr std::size_t worthwhile_part = 32;
 
-/* Of a chunk at least eight times as large as the sample, first the sample is
- * compressed: pages from all over the chunk. If those do not shrink, the chunk
- * is taken not to; trying costs as much as writing. */
+/* A chunk of at least eight times the sample's size is sampled first, with
+ * pages from all over the chunk. If the sample does not shrink, the chunk is
+ * stored uncompressed; a full attempt costs as much time as writing. */
 constexpr std::size_t sample_part = 4096;
 constexpr std::size_t sample_parts = 8;
 constexpr std::size_t sample_size = sample_part * sample_parts;
@@ -39,7 +39,7 @@ struct ContextDeleter {
     void operator()(ZSTD_CCtx *context) const { ZSTD_freeCCtx(context); }
 };
 
-/* What is looked at first: the whole of a small chunk. */
+/* Returns the sample to try first; a small chunk is its own sample. */
 std::span<const std::byte> sample_of(std::span<const std::byte> input, Sample &sample)
 {
     if (input.size() < 8 * sample_size) {
@@ -63,11 +63,11 @@ struct Compressor::Impl {
                        std::span<std::byte> output) const;
 
     Codec codec;
-    CodecChoice *choice = nullptr; /* the codec is not fixed */
+    CodecChoice *choice = nullptr; /* not null: chooses the codec */
     std::unique_ptr<ZSTD_CCtx, ContextDeleter> context;
 };
 
-/* The compressed size, or 0 if it is not worthwhile. */
+/* Returns the compressed size, or 0 if the chunk does not shrink enough. */
 std::size_t Compressor::Impl::run(ChunkCoding coding,
                                   std::span<const std::byte> input,
                                   std::span<std::byte> output) const
@@ -82,7 +82,7 @@ std::size_t Compressor::Impl::run(ChunkCoding coding,
     return ZSTD_isError(size) ? 0 : size;
 }
 
-/* The codec, unless the sample says that it is in vain. */
+/* Returns the configured codec, or plain if the sample does not shrink. */
 ChunkCoding Compressor::Impl::fixed(std::span<const std::byte> input,
                                     std::span<std::byte> output) const
 {

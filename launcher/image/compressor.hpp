@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * compressor.hpp - compresses chunks, those for which it is worthwhile.
+ * compressor.hpp - compresses chunks where that pays off.
  */
 #pragma once
 
@@ -15,22 +15,22 @@ namespace ckpt
 
 class CodecChoice;
 
-/* A chunk that is better stored as it is has size 0. */
+/* `size` is 0 for a chunk that should be stored uncompressed. */
 struct Compressed {
     std::size_t size = 0;
     ChunkCoding coding = ChunkCoding::plain;
 };
 
-/* One thread's; keeps its tables from chunk to chunk. */
+/* Used by one thread; keeps its tables from chunk to chunk. */
 class Compressor
 {
   public:
-    /* `choice`, for the codec auto only, must outlive the compressor; without one
-     * that is zstd. */
+    /* `choice` is for the codec "auto" only, and must outlive the compressor.
+     * Without it "auto" means zstd. */
     explicit Compressor(Codec codec, CodecChoice *choice = nullptr);
     ~Compressor();
 
-    /* Compresses `input` into `output`, which may be smaller than the input. */
+    /* Compresses `input` into `output`; `output` may be smaller than `input`. */
     Compressed compress(std::span<const std::byte> input,
                         std::span<std::byte> output);
 

@@ -56,7 +56,7 @@ const char *kind_name(const ckpt_file &file)
          kind_name(file), what);
 }
 
-/* For people. */
+/* Describes the process for error messages. */
 std::string name_of(const std::optional<ProcessName> &process)
 {
     return process ? fmt::format("process {} ({})", process->pid, process->name)
@@ -102,7 +102,7 @@ const Connections::End *Connections::find(std::uint64_t inode) const
     return found != ends_.end() ? &found->second : nullptr;
 }
 
-/* All that have the end or the other one. */
+/* Returns all ranks that have either end of the connection. */
 std::set<int> Connections::ranks_of(const End &end) const
 {
     std::set<int> ranks = end.ranks;
@@ -151,8 +151,9 @@ void Connections::distribute_socket(const RankImage &image, ckpt_file &file,
                            "to it",
                            *other->ranks.begin()));
     }
-    /* Such ranks have not told that anything leads out of them; and of packets
-     * only one process at a time can see what has been received. */
+    /* Ranks that have both ends open report no connection to the outside. And
+     * only one process at a time can peek at the received packets of a packet
+     * socket. */
     if (end->ranks == other->ranks ||
         (end->ranks.size() > 1 && file.detail != SOCK_STREAM)) {
         refuse(image, file, rank,
@@ -191,7 +192,8 @@ void Connections::distribute_pipe(const RankImage &image, ckpt_file &file,
     if (pipe.ranks().size() < 2) {
         return;
     }
-    if (pipe.readers == pipe.writers) { /* they have not told */
+    /* The ranks did not report it as a connection. */
+    if (pipe.readers == pipe.writers) {
         refuse(image, file, rank,
                fmt::format("of which both ends are open in the ranks {}",
                            fmt::join(pipe.readers, " and ")));

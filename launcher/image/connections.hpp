@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * connections.hpp - sockets and pipes that connect ranks of a node: whether all
- * ends of each are in ranks that are saved together, and who has them; and event
- * counters, which cannot be in several ranks.
+ * connections.hpp - checks sockets and pipes between the ranks of a node: all
+ * ends of each must be in ranks that are saved together. Also finds eventfd
+ * counters that several ranks share, which cannot be saved.
  */
 #pragma once
 
@@ -19,8 +19,8 @@ namespace ckpt
 class Connections
 {
   public:
-    /* Notes what a rank has open; for every rank before the first
-     * distribute(). */
+    /* Records a rank's open connections. The caller calls it for every rank
+     * before the first distribute(). */
     void survey(const RankImage &image, int rank);
 
     /* Whether any connection leads from one rank to another. */
@@ -28,15 +28,16 @@ class Connections
 
     /*
      * Completes the description of a rank that is about to be saved: how many
-     * ranks have an end of each connection, and which of them puts back what an
-     * end had received. Throws Error naming descriptor and peer for a socket or
-     * pipe whose other end is in no rank, or that could not be made again.
+     * ranks hold an end of each connection, and which of them restores the data
+     * that an end had received. Throws Error with descriptor and peer for a
+     * socket or pipe that has its other end outside the ranks or cannot be
+     * restored.
      */
     void distribute(RankImage &image, int rank) const;
 
   private:
     struct End {
-        std::uint64_t peer = 0; /* inode */
+        std::uint64_t peer = 0; /* inode of the other end */
         std::set<int> ranks;
     };
 
@@ -60,8 +61,8 @@ class Connections
 
     std::map<std::uint64_t, End> ends_; /* by inode */
     std::map<PipeKey, Pipe> pipes_;
-    std::map<std::uint64_t, std::set<int>> counters_; /* by eventfd-id */
-    std::set<std::int64_t> processes_; /* the ranks */
+    std::map<std::uint64_t, std::set<int>> counters_; /* ranks by eventfd id */
+    std::set<std::int64_t> processes_; /* process ids of the ranks */
 };
 
 } // namespace ckpt

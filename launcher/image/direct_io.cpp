@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * direct_io.cpp - writing past the kernel's page cache.
+ * direct_io.cpp - writes that bypass the kernel's page cache.
  */
 #include "config.h"
 #include "image/direct_io.hpp"

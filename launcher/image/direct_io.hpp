@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * direct_io.hpp - writing past the kernel's page cache (O_DIRECT): what is written there once
- * is not read again soon, and needs no memory then. What both sides must be aligned to.
+ * direct_io.hpp - writes that bypass the kernel's page cache (O_DIRECT). Checkpoints are
+ * written once and rarely read soon, so caching them only takes memory. Also defines the
+ * alignment that both sides must keep.
  */
 #pragma once
 
@@ -17,10 +18,10 @@
 namespace ckpt
 {
 
-/* Of address, length and place in the file: what any disk is content with. */
+/* Alignment of address, length and file offset, sufficient for any disk. */
 inline constexpr std::size_t direct_alignment = 4096;
 
-/* Chunks below this many bytes are left to the cache, which makes one write of them. */
+/* Smaller chunks go through the page cache, which merges them into one write. */
 inline constexpr std::size_t least_direct = 256u << 10;
 
 struct FreeMemory {
@@ -28,13 +29,15 @@ struct FreeMemory {
 };
 using AlignedBuffer = std::unique_ptr<std::byte[], FreeMemory>;
 
-/* Memory that can be written directly; throws std::bad_alloc. */
+/* Allocates memory aligned for direct writes; throws std::bad_alloc. */
 AlignedBuffer make_aligned_buffer(std::size_t size);
 
-/* The file once more, for direct writes; none if its file system does not have them. */
+/* Opens the file a second time for direct writes; returns an invalid Fd if its file system
+ * does not support them. */
 Fd open_direct(const std::filesystem::path &path);
 
-/* How much of a chunk, from its start, can be written directly there. */
+/* Returns how many bytes, from the start of the chunk, can be written directly at
+ * `offset`. */
 std::size_t direct_part(std::span<const std::byte> chunk, std::uint64_t offset);
 
 } // namespace ckpt

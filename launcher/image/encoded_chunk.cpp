@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * encoded_chunk.cpp - compresses and checksums chunks, and checks what is read.
+ * encoded_chunk.cpp - compresses and checksums chunks, and verifies chunks that
+ * are read.
  */
 #include "config.h"
 #include "image/encoded_chunk.hpp"
@@ -64,7 +65,8 @@ EncodedChunk seal_chunk(const EncodedChunk &chunk, std::span<std::byte> output,
 namespace
 {
 
-/* What read_stored_chunk() has put into the buffer, decrypted there. */
+/* Decrypts, in place, the chunk that read_stored_chunk() has put into the
+ * buffer. */
 std::span<const std::byte> open_chunk(std::span<const std::byte> stored,
                                       std::vector<std::byte> &buffer,
                                       const std::string &about, const FileSeal &seal,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fault_summary.cpp - how long writes of the program had to wait.
+ * fault_summary.cpp - statistics of how long the program's writes were blocked.
  */
 #include "config.h"
 #include "image/fault_summary.hpp"

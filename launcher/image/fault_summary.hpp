@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fault_summary.hpp - how long writes of the program had to wait while it was saved behind
- * write protection (cll).
+ * fault_summary.hpp - statistics of how long the program's writes were blocked by write
+ * protection while it was saved (snapshot method cll).
  */
 #pragma once
 
@@ -13,19 +13,19 @@
 namespace ckpt
 {
 
-/* Writes that had to wait. */
+/* Writes that were blocked. */
 struct FaultTimes {
-    std::uint64_t pool_waits = 0; /* of them, for a place in the pool */
-    std::vector<float> seconds;   /* each, from when the agent heard of it */
+    std::uint64_t pool_waits = 0; /* how many of them waited for space in the pool */
+    std::vector<float> seconds;   /* blocked time of each, as seen by the agent */
 
     void add(const FaultTimes &others);
 };
 
-/* Of several nodes: counts are sums; times are those of the node where they are longest. */
+/* Of one or several nodes: counts are sums; each time is the maximum over the nodes. */
 struct FaultSummary {
     std::uint64_t count = 0;
     std::uint64_t pool_waits = 0;
-    /* Seconds: half of them, 99 and 99.9 in a hundred, all were served in this time. */
+    /* Seconds: the 50th, 99th and 99.9th percentile, and the maximum. */
     double p50 = 0;
     double p99 = 0;
     double p999 = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * file_identity.cpp - describes mapped files, and finds them unchanged or not.
+ * file_identity.cpp - describes mapped files, and checks whether they have
+ * changed.
  */
 #include "config.h"
 #include "image/file_identity.hpp"
@@ -41,8 +42,8 @@ bool is_file_of(const ckpt_region &region, const struct stat &status)
            status.st_ino == region.inode;
 }
 
-/* XXH3-64 of the bytes of the file that the region maps; the part beyond the
- * end of the file does not count. */
+/* Returns the XXH3-64 of the file's bytes that the region maps; the part beyond
+ * the end of the file is left out. */
 std::uint64_t checksum_mapped_bytes(int fd, const std::string &path,
                                     const ckpt_region &region,
                                     std::uint64_t file_size)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * file_identity.hpp - how the image refers to a file it does not contain.
+ * file_identity.hpp - how the image refers to a file that it does not contain.
  *
  * A mapping of an unchanged file (program text, libraries) is saved by
- * reference: size, time of change and checksum of the mapped bytes.
+ * reference: size, modification time, and checksum of the mapped bytes.
  */
 #pragma once
 
@@ -26,18 +26,18 @@ struct FileReference {
     std::uint32_t reserved = 0;
 };
 
-/* False if the file was deleted or replaced, as by an upgrade, since it was
- * mapped: then only its content in memory can be saved. */
+/* Returns false if the file has been deleted or replaced since it was mapped,
+ * for example by an upgrade. Then only its content in memory can be saved. */
 bool leads_to_mapped_file(const ckpt_region &region, const std::string &path);
 
-/* Remembers checksums by (device, inode, size, mtime, offset, length), so that
- * a file costs once in the life of an agent. Thread-safe. */
+/* Caches checksums by (device, inode, size, mtime, offset, length), so that an
+ * agent reads each file only once. Thread-safe. */
 class FileIdentities
 {
   public:
-    /* Describes the file at `path` that `region` maps; `region` of the result
-     * is left to the caller. Throws Error if the file cannot be read or changes
-     * meanwhile. */
+    /* Describes the file at `path` that `region` maps; the caller fills in
+     * `region` of the result. Throws Error if the file cannot be read or
+     * changes meanwhile. */
     FileReference describe(const ckpt_region &region, const std::string &path);
 
   private:
@@ -48,9 +48,9 @@ class FileIdentities
     std::map<Key, std::uint64_t> checksums_;
 };
 
-/* At restart: throws Error, naming the file and the difference, unless the
- * file at `path` has the mapped bytes that `reference` describes. Size and
- * time equal is enough; otherwise the bytes are read. */
+/* At restart: throws Error, naming the file and the difference, unless the file
+ * at `path` has the mapped bytes that `reference` describes. If size and
+ * modification time match, the bytes are not read. */
 void require_same_file(const std::string &path, const ckpt_region &region,
                        const FileReference &reference);
 

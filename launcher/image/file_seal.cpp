@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * file_seal.cpp - XChaCha20-Poly1305, by libsodium and OpenSSL together.
+ * file_seal.cpp - XChaCha20-Poly1305 with libsodium and OpenSSL.
  *
- * What comes out is what libsodium's crypto_aead_xchacha20poly1305_ietf makes: a key for the
- * part from the first 16 bytes of its nonce (HChaCha20), and RFC 8439 with that and the other
- * 8. The second step is OpenSSL's, which has it for wide vector units: three times as fast.
+ * The output equals that of libsodium's crypto_aead_xchacha20poly1305_ietf. HChaCha20 derives
+ * a key for the part from the first 16 bytes of its nonce; RFC 8439 encrypts with that key
+ * and the other 8 bytes. OpenSSL does the second step, because its code for wide vector units
+ * is three times as fast.
  */
 #include "config.h"
 #include "image/file_seal.hpp"
@@ -45,7 +46,7 @@ void require(bool worked)
     }
 }
 
-/* Looking it up takes longer than encrypting a page. */
+/* Cached, because looking up the cipher takes longer than encrypting a page. */
 const EVP_CIPHER *cipher()
 {
     static const std::unique_ptr<EVP_CIPHER, CipherDeleter> found(
@@ -70,13 +71,13 @@ int length_of(std::size_t size)
     return static_cast<int>(size);
 }
 
-/* Ready for the part with this nonce, after what is said about it. */
+/* Prepares a context for the part with this nonce, after authenticating `about`. */
 EVP_CIPHER_CTX *begin(const MessageKey &key, const unsigned char *nonce, std::string_view about,
                       bool encrypts)
 {
     thread_local const Context context(EVP_CIPHER_CTX_new());
     unsigned char part_key[crypto_core_hchacha20_OUTPUTBYTES];
-    unsigned char rest[12] = {}; /* RFC 8439 has 12 bytes */
+    unsigned char rest[12] = {}; /* RFC 8439 nonces have 12 bytes */
     int length = 0;
 
     require(context != nullptr);

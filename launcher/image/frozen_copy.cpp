@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * frozen_copy.cpp - a copy of a rank that stands still in its place.
+ * frozen_copy.cpp - a process that holds a copy of a rank's memory and never
+ * runs.
  */
 #include "config.h"
 #include "image/frozen_copy.hpp"
@@ -21,7 +22,8 @@ namespace ckpt
 namespace
 {
 
-/* What a process has mapped, by rising address, neighbours merged. */
+/* Returns the mapped ranges of a process, by ascending address, with neighbours
+ * merged. */
 std::vector<ckpt_range> mapped_ranges(pid_t pid)
 {
     std::ifstream maps(fmt::format("/proc/{}/maps", pid));

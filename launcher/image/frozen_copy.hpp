@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * frozen_copy.hpp - a copy of a rank that stands still in its place, as the agent has
- * it (libckpt/task/frozen_copy.h).
+ * frozen_copy.hpp - the agent's side of a frozen copy: a process that holds a copy of
+ * a rank's memory and never runs (libckpt/task/frozen_copy.h).
  */
 #pragma once
 
@@ -20,19 +20,22 @@ namespace ckpt
 class FrozenCopy
 {
   public:
-    /* The connection came with its pid. The copy ends with this object. */
+    /* The rank sends the connection together with the pid. The copy ends when this
+     * object is destroyed. */
     FrozenCopy(pid_t pid, Fd connection);
 
     pid_t pid() const { return pid_; }
-    /* It has not ended, so pid() is no other process. Thread-safe. */
+    /* Whether the process has not ended, so that pid() still refers to it.
+     * Thread-safe. */
     bool is_alive() const noexcept;
 
-    /* The pages of [start, end) will not be read any more. Never waits: what is not
-     * given back costs time and memory, no more. Thread-safe. */
+    /* The agent will not read the pages of [start, end) again. Never waits: pages
+     * that are not released only cost time and memory. Thread-safe. */
     void release(const ckpt_range &range) const noexcept;
 
-    /* Whether all regions of the image are mapped there: the MPI library may have
-     * memory excluded from copies, with MADV_DONTFORK. Otherwise why not. */
+    /* Returns an empty text if the copy maps all regions of the image, else which
+     * one is missing. The MPI library may exclude memory from copies with
+     * MADV_DONTFORK. */
     std::string missing(const RankImage &image) const;
 
   private:

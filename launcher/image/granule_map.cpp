@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * granule_map.cpp - the chunks of a plan cut into granules.
+ * granule_map.cpp - divides the chunks of a plan into granules.
  */
 #include "config.h"
 #include "image/granule_map.hpp"
@@ -68,14 +68,15 @@ std::uint64_t GranuleMap::start(Index granule) const
     return pages.empty() ? job(granule).address : pages.front().start;
 }
 
-/* Of a chunk that is not packed: from its first to its last page that the plan wants. */
+/* For a chunk that is not packed: from its first to its last page that the plan
+ * wants. */
 ckpt_range GranuleMap::extent(const ChunkJob &job) const
 {
     return {std::max(job.address, runs(job).front().start),
             std::min(job.address + job.size, runs(job).back().end)};
 }
 
-/* What has these offsets in a packed chunk. */
+/* Returns the pages at the offsets [from, to) in a packed chunk. */
 PageRanges GranuleMap::packed_pages(const ChunkJob &job, std::uint64_t from,
                                     std::uint64_t to) const
 {
@@ -133,7 +134,7 @@ void GranuleMap::read(const RemoteMemory &memory, Index first,
     std::ranges::fill(part.subspan(length), std::byte{0});
 }
 
-/* The one with an address that is in that run. */
+/* Returns the granule of an address in that run. */
 GranuleMap::Index GranuleMap::packed_granule(std::size_t run, std::uint64_t address) const
 {
     auto next = std::ranges::upper_bound(plan_.jobs, run, {}, &ChunkJob::first_run);
@@ -174,7 +175,7 @@ GranuleMap::packed_within(const ckpt_range &range) const
             packed_granule(last, std::min(range.end, runs[last].end) - 1) + 1};
 }
 
-/* Granules of the jobs at the ends may lie beside the range. */
+/* The first and last granules of a job may lie outside the range. */
 std::pair<GranuleMap::Index, GranuleMap::Index>
 GranuleMap::within(const ckpt_range &range) const
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * granule_map.hpp - the chunks of a plan cut into granules: the pages that are copied, and
- * may be written to again, together. Of packed chunks these may lie in several regions.
+ * granule_map.hpp - divides the chunks of a plan into granules. The pages of a granule are
+ * copied, and become writable again, together. In packed chunks they may lie in several
+ * regions.
  */
 #pragma once
 
@@ -21,36 +22,38 @@ namespace ckpt
 class GranuleMap
 {
   public:
-    using Index = std::size_t; /* by rising address, from 0 */
+    using Index = std::size_t; /* from 0, by ascending address */
 
-    /* Of the plan of a process that stands still, whose jobs are all packed, or none; it
-     * outlives this. size: bytes of a granule, a multiple of the page size. */
+    /* `plan` is for a stopped process, and outlives this object. Either all of its jobs are
+     * packed or none. size: bytes of a granule, a multiple of the page size. */
     GranuleMap(const ChunkPlan &plan, std::size_t size);
 
     std::size_t size() const { return size_; }
     std::size_t count() const { return first_.back(); }
 
-    /* Those of a job: from the first up to, without it, the second. */
+    /* Returns the granules of a job: the first, and one past the last. */
     std::pair<Index, Index> of(const ChunkJob &job) const;
-    /* Those with a page in the range, likewise. */
+    /* Returns the granules with a page in the range, in the same form. */
     std::pair<Index, Index> within(const ckpt_range &range) const;
-    /* The one with a page that the plan wants, or, if it is not packed, that lies between
-     * two such ones. */
+    /* Returns the granule of a page that the plan wants. In a chunk that is not packed, also
+     * of a page that lies between two wanted pages. */
     std::optional<Index> find(std::uint64_t page) const;
 
-    /* Of its job in the plan. */
+    /* Returns the index of the granule's job in the plan. */
     std::size_t number(Index granule) const;
-    /* Where it starts in its chunk, bytes; and in the process. */
+    /* Return where the granule starts: in bytes from the start of its chunk, and as an
+     * address in the process. */
     std::size_t offset(Index granule) const;
     std::uint64_t start(Index granule) const;
-    /* Of neighbours in a chunk, from the first up to, without it, the second: from the first
-     * to the last page that the plan may want; of packed ones, the pages that it wants. */
+    /* Returns the content of granules [first, end) of one chunk. Packed chunk: the pages
+     * that the plan wants; otherwise, the range from the first to the last page that the
+     * plan may want. */
     PageRanges content(Index first, Index end) const;
     PageRanges content(const ChunkJob &job) const;
-    /* Whether the plan wants any page of it that lies in the range. */
+    /* Whether the plan wants any page of the granule that lies in the range. */
     bool has_wanted(Index granule, const ckpt_range &range) const;
-    /* Reads neighbours in a chunk, from the first on, as they are in the chunk; zeros where
-     * the plan wants nothing. Throws Error. */
+    /* Reads adjacent granules of a chunk, beginning with `first`, in the chunk's layout.
+     * Pages that the plan does not want read as zeros. Throws Error. */
     void read(const RemoteMemory &memory, Index first, std::span<std::byte> part) const;
 
   private:
@@ -64,9 +67,9 @@ class GranuleMap
 
     const ChunkPlan &plan_;
     const std::size_t size_;
-    std::vector<Index> first_; /* by job, and one more: how many there are */
+    std::vector<Index> first_; /* by job, plus a final element: the total count */
     const bool is_packed_;
-    std::vector<std::uint64_t> offsets_; /* if packed, by run: where it is in its chunk */
+    std::vector<std::uint64_t> offsets_; /* if packed, by run: offset in its chunk */
 };
 
 } // namespace ckpt

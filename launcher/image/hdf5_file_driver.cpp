@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hdf5_file_driver.cpp - a virtual file driver over one descriptor.
+ * hdf5_file_driver.cpp - an HDF5 virtual file driver for one descriptor.
  */
 #include "config.h"
 #include "image/hdf5_file_driver.hpp"
@@ -24,7 +24,7 @@ namespace ckpt
 namespace
 {
 
-/* What HDF5 holds; it knows the first member only. */
+/* The driver's file object; HDF5 only knows its first member. */
 struct DriverHandle {
     H5FD_t base;
     DriverFile *file;
@@ -150,7 +150,8 @@ herr_t driver_write(H5FD_t *base, H5FD_mem_t type, hid_t, haddr_t address,
 herr_t driver_truncate(H5FD_t *base, hid_t, hbool_t)
 {
     DriverHandle *handle = handle_of(base);
-    /* What ends in memory does not make the file as long. */
+    /* With tables in memory (sealed file), HDF5's end of addresses does not set
+     * the length of the file. */
     if (handle->end_of_addresses != handle->end_of_file || handle->file->tables != nullptr) {
         auto size = static_cast<off_t>(handle->end_of_addresses);
         if (::ftruncate(handle->file->fd, size) < 0) {
@@ -166,7 +167,7 @@ H5FD_class_t make_driver_class()
     H5FD_class_t driver = {};
 #if H5_VERSION_GE(1, 14, 0)
     driver.version = H5FD_CLASS_VERSION;
-    driver.value = static_cast<H5FD_class_value_t>(512); /* for tests, private */
+    driver.value = static_cast<H5FD_class_value_t>(512); /* private range */
 #endif
     driver.name = "ckpt";
     driver.maxaddr = (static_cast<haddr_t>(1) << 62) - 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hdf5_filters.cpp - zstd and LZ4 as HDF5 calls them on whole chunks.
+ * hdf5_filters.cpp - zstd and LZ4 as HDF5 filters for whole chunks.
  */
 #include "config.h"
 #include "image/hdf5_filters.hpp"
@@ -19,8 +19,8 @@ namespace ckpt
 namespace
 {
 
-/* Replaces *buffer, of *capacity bytes, by `result` of `size` bytes; 0 is failure,
- * which leaves it. */
+/* Replaces *buffer, of *capacity bytes, by `result` of `size` bytes. A size of 0
+ * means failure and leaves *buffer as it is. */
 std::size_t replace_buffer(void *result, std::size_t size, std::size_t room,
                            std::size_t *capacity, void **buffer)
 {

@@ -15,11 +15,11 @@ namespace ckpt
 namespace
 {
 
-/* Groups with up to this many members are kept as one compact list. To turn a list of n into
- * an index takes HDF5 a time that grows as n^4. */
+/* Groups with up to this many members are stored as one compact list. HDF5's time to convert
+ * a list of n members into an index grows as n^4. */
 constexpr unsigned compact_links = 16;
 
-/* A text of fixed length; it may contain NUL. */
+/* Returns a type for texts of fixed length, which may contain NUL. */
 Hdf5Id make_text_type(std::size_t size)
 {
     Hdf5Id type(require_hdf5(H5Tcopy(H5T_C_S1), "cannot make a text type"));
@@ -77,7 +77,7 @@ Hdf5Id open_attribute(hid_t parent, const char *name)
                                fmt::format("cannot open attribute {}", name)));
 }
 
-/* The size of a text type that is ours. */
+/* Returns the size of a text type that make_text_type() could have made. */
 std::size_t text_size(const Hdf5Id &type, const char *name, std::size_t limit)
 {
     std::size_t size = H5Tget_size(type.get());
@@ -88,7 +88,7 @@ std::size_t text_size(const Hdf5Id &type, const char *name, std::size_t limit)
     return size;
 }
 
-/* In bytes. */
+/* Returns the size in bytes. */
 hsize_t size_of_file(const Hdf5Id &dataset)
 {
     Hdf5Id file(H5Iget_file_id(dataset.get()));

@@ -2,7 +2,7 @@
 /*
  * hdf5_objects.hpp - writes and reads groups, record tables and texts.
  *
- * All throw Error with HDF5's text; the caller holds a Hdf5Lock.
+ * All functions throw Error with HDF5's text; the caller holds a Hdf5Lock.
  */
 #pragma once
 
@@ -15,12 +15,12 @@
 namespace ckpt
 {
 
-/* A group that lists its members compactly as long as they are few. */
+/* Creates a group that stores its members as a compact list as long as they are few. */
 Hdf5Id make_group(hid_t parent, const std::string &name);
 Hdf5Id open_group(hid_t parent, const std::string &name);
 bool has_member(hid_t parent, const std::string &name);
 
-/* A dataset of fixed size, written whole or read whole. */
+/* Writes a dataset of fixed size as a whole. */
 void write_array(hid_t parent, const char *name, const Hdf5Id &type,
                  std::size_t count, const void *data);
 
@@ -28,8 +28,8 @@ void write_array(hid_t parent, const char *name, const Hdf5Id &type,
  * type; sets `count`. */
 Hdf5Id open_array(hid_t parent, const char *name, const Hdf5Id &type,
                   std::size_t limit, std::size_t &count);
-/* The same for one that is to be read whole: the caller can take memory for `count` elements, which
- * are no more than the file holds. */
+/* The same for a dataset that the caller reads whole. The caller may safely allocate memory for
+ * `count` elements: `count` is checked against the size of the file. */
 Hdf5Id open_table(hid_t parent, const char *name, const Hdf5Id &type, std::size_t limit,
                   std::size_t &count);
 void read_array(const Hdf5Id &dataset, const char *name, const Hdf5Id &type,
@@ -48,7 +48,7 @@ void write_number_attribute(hid_t parent, const char *name,
 std::uint64_t read_number_attribute(hid_t parent, const char *name);
 bool has_attribute(hid_t parent, const char *name);
 
-/* A table of records; an empty one is left out of the file. */
+/* A table of records; an empty table is omitted from the file. */
 template <typename T>
 void write_records(hid_t parent, const char *name,
                    const std::vector<T> &records)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hdf5_support.hpp - HDF5's C interface with owned handles and our errors.
+ * hdf5_support.hpp - HDF5's C interface with owned handles and ckpt's errors.
  *
- * HDF5 is called by one thread at a time: whoever holds a Hdf5Lock.
+ * Only one thread at a time calls HDF5: the holder of a Hdf5Lock.
  */
 #pragma once
 
@@ -16,8 +16,8 @@
 namespace ckpt
 {
 
-/* Serialises HDF5, silences its error output in this thread, and makes sure
- * that it knows our filters. */
+/* Serialises HDF5, silences its error output in this thread, and registers
+ * ckpt's filters. */
 class Hdf5Lock
 {
   public:
@@ -27,7 +27,7 @@ class Hdf5Lock
     std::unique_lock<std::recursive_mutex> lock_;
 };
 
-/* Owns an id of any kind. */
+/* Owns an HDF5 id of any kind. */
 class Hdf5Id
 {
   public:
@@ -47,16 +47,17 @@ class Hdf5Id
     hid_t get() const noexcept { return id_; }
     explicit operator bool() const noexcept { return id_ >= 0; }
     hid_t release() noexcept { return std::exchange(id_, -1); }
-    void reset() noexcept; /* locks HDF5 by itself */
+    void reset() noexcept; /* takes the Hdf5Lock itself */
 
   private:
     hid_t id_ = -1;
 };
 
-/* Texts of HDF5's error stack, outermost first, and empties the stack. */
+/* Returns the texts of HDF5's error stack, outermost first, and empties the
+ * stack. */
 std::string take_hdf5_errors();
 
-/* Throws Error "WHAT: errors of HDF5", if `result` is negative. */
+/* Throws Error "WHAT: errors of HDF5" if `result` is negative. */
 [[noreturn]] void fail_hdf5(std::string_view what);
 
 template <typename T> T require_hdf5(T result, std::string_view what)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * image_key.cpp - the key of this process, from a file or a command.
+ * image_key.cpp - reads the key of this process from a file or from a command.
  */
 #include "config.h"
 #include "image/image_key.hpp"
@@ -33,7 +33,8 @@ constexpr char command_mark = '|';
 constexpr const char *what = "key";
 constexpr const char *how_to_make = "make one with: (umask 077; openssl rand -hex 32 >FILE)";
 
-/* A key and the end of its line, and so much more that what is no key is seen to be none. */
+/* A key with its line end, and one more byte, so that longer input is recognised as
+ * invalid. */
 using Text = std::array<char, 2 * MessageKey::size + 3>;
 
 std::optional<MessageKey> &place_of_key()
@@ -47,7 +48,7 @@ bool is_command(const std::string &source)
     return source.front() == command_mark;
 }
 
-/* Reads until the end, or until there is no room. Throws Error. */
+/* Reads until the end of the input or until `text` is full. Throws Error. */
 std::size_t read_text(int fd, Text &text, const std::string &source)
 {
     std::size_t size = 0;
@@ -67,7 +68,7 @@ std::size_t read_text(int fd, Text &text, const std::string &source)
     return size;
 }
 
-/* Nobody else can have read it. */
+/* Throws unless only the owner can read the file. */
 void require_secret(int fd, const std::string &path)
 {
     struct stat status;
@@ -90,7 +91,7 @@ void require_secret(int fd, const std::string &path)
 
 std::size_t read_file(const std::string &path, Text &text)
 {
-    /* A pipe would keep us waiting; it is refused. */
+    /* O_NONBLOCK: opening a pipe would block; require_secret() refuses it. */
     const Fd file = open_file(path, O_RDONLY | O_NONBLOCK, 0, what);
     require_secret(file.get(), path);
     return read_text(file.get(), text, path);
@@ -116,7 +117,7 @@ pid_t start(const std::string &command, int output)
     return pid;
 }
 
-/* Throws unless it has ended with code 0. */
+/* Throws unless the process exits with code 0. */
 void await(pid_t pid, const std::string &command)
 {
     int status = 0;
@@ -153,7 +154,8 @@ std::size_t read_command(const std::string &command, Text &text)
     }
     const std::size_t read = size;
     Text rest;
-    while (size == rest.size()) { /* it may have more to say, and is not to die of that */
+    /* Read all output, so that the command does not die of SIGPIPE. */
+    while (size == rest.size()) {
         size = read_text(output.get(), rest, command);
     }
     sodium_memzero(rest.data(), rest.size());
@@ -161,7 +163,7 @@ std::size_t read_command(const std::string &command, Text &text)
     return read;
 }
 
-/* Without the end of the line. */
+/* Removes the line end. */
 std::string_view trimmed(std::string_view text)
 {
     if (text.ends_with('\n')) {

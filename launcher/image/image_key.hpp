@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * image_key.hpp - the user's key, with which this process makes checkpoints, and with which
- * those must have been made that it reads (docs/encryption.md).
+ * image_key.hpp - the user's key: this process encrypts new checkpoints with it, and only
+ * reads checkpoints that were made with it (docs/encryption.md).
  *
- * A process has one or none. It is told where to find it, never what it is.
+ * A process has at most one key. Options and variables name the source of the key, never the
+ * key itself.
  */
 #pragma once
 
@@ -15,27 +16,27 @@
 namespace ckpt
 {
 
-/* Tells the processes of a job where the key is; set by --key. */
+/* Tells the processes of a job the source of the key; set by --key. */
 inline constexpr const char *key_variable = "CKPT_KEY";
 
 /*
- * Reads the key of this process: from a FILE that only its owner can read, or from the output
- * of "|COMMAND", which /bin/sh executes; 64 hexadecimal digits. Empty: there is none. Before
- * the process has threads. Throws Error; then the process has no key.
+ * Reads the key of this process: 64 hexadecimal digits, from a FILE that only its owner can
+ * read, or from the output of "|COMMAND", which /bin/sh executes. Empty: no key. The caller
+ * calls it before the process starts threads. Throws Error; then the process has no key.
  */
 void use_image_key(const std::string &source);
 
-/* What key_variable says. */
+/* Returns the value of key_variable. */
 std::string key_source_of_environment();
 
-/* The same source, for processes with other working directories. */
+/* Returns the source in a form that is valid in any working directory. */
 std::string absolute_key_source(const std::string &source);
 
-/* The key; for tests, use_this_image_key() sets it. */
+/* image_key() returns the key; tests set it with use_this_image_key(). */
 const std::optional<MessageKey> &image_key();
 void use_this_image_key(const std::optional<MessageKey> &key);
 
-/* 16 hexadecimal digits by which keys are told apart. They give nothing away. */
+/* Returns 16 hexadecimal digits that identify the key without revealing it. */
 std::string name_of_key(const MessageKey &key);
 
 } // namespace ckpt

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job_directory.cpp - the mark by which ckpt knows a job's directory as its own.
+ * job_directory.cpp - the mark file that identifies a job's directory as one of ckpt.
  */
 #include "config.h"
 #include "image/job_directory.hpp"
@@ -31,7 +31,7 @@ constexpr const char *mark_text =
     "This directory holds checkpoints of one job. ckpt has made it, and removes in it what\n"
     "has the names of its own files (ckpt gc). Without this file it removes nothing.\n";
 
-/* Besides marks that others are writing. */
+/* Whether the directory is empty, apart from marks that other processes are writing. */
 bool is_empty(const Directory &directory)
 {
     return std::ranges::all_of(directory.names(), [](const std::string &name) {
@@ -39,7 +39,7 @@ bool is_empty(const Directory &directory)
     });
 }
 
-/* As it was copied, without the mark. */
+/* A copied job directory may lack the mark. */
 bool holds_checkpoint(const fs::path &path, const Directory &directory)
 {
     return std::ranges::any_of(directory.names(), [&](const std::string &name) {
@@ -107,7 +107,8 @@ void remove_job_directory_if_empty(const fs::path &path)
     }
     const Directory directory(path);
     if (is_empty(directory)) {
-        for (const std::string &name : directory.names()) { /* the mark, whole or not */
+        /* Only the mark, complete or not. */
+        for (const std::string &name : directory.names()) {
             directory.remove_file(name);
         }
         if (::rmdir(path.c_str()) < 0) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job_directory.hpp - the mark by which ckpt knows a job's directory as its own.
+ * job_directory.hpp - the mark file that identifies a job's directory as one of ckpt.
  *
- * The name of a job may be the name of a directory that is there already, with a user's
- * results. Nothing is written into one without the mark, and nothing removed from it.
+ * The job's name may be the name of an existing directory with a user's results. ckpt writes
+ * nothing into a directory without the mark, and removes nothing from it.
  */
 #pragma once
 
@@ -14,19 +14,20 @@ namespace ckpt
 
 inline constexpr const char *job_mark_name = ".ckpt-job";
 
-/* Whether the mark is there, in a directory of ours that is no link. Throws Error if it cannot
- * be told. */
+/* Whether `directory` is a directory of this user, not a symbolic link, and has the mark.
+ * Throws Error if that cannot be determined. */
 bool is_job_directory(const std::filesystem::path &directory);
 
-/* Makes the directory, and those above it, of mode 0700, with the mark. One that is there must
- * have the mark, or be empty, or hold a checkpoint of that job, as a copy does. Several processes may do so at once. Throws Error. */
+/* Creates the directory and its parents with mode 0700, and the mark. An existing directory
+ * must have the mark, be empty, or hold a checkpoint of the job, as a copy does. Several
+ * processes may call this at once. Throws Error. */
 void make_job_directory(const std::filesystem::path &directory);
 
-/* The directory of a checkpoint in it, which may be there already. Throws Error. */
+/* Creates the directory of a checkpoint in a job's directory; it may exist. Throws Error. */
 void make_checkpoint_directory(const std::filesystem::path &directory);
 
-/* Removes it if there is nothing in it but the mark. Not while somebody else makes it. Throws
- * Error. */
+/* Removes the job's directory if only the mark is in it. No other process may be creating the
+ * directory meanwhile. Throws Error. */
 void remove_job_directory_if_empty(const std::filesystem::path &directory);
 
 } // namespace ckpt

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job_owner.cpp - one owner of a job at a time.
+ * job_owner.cpp - ensures that a job has one owner at a time.
  */
 #include "config.h"
 #include "image/job_owner.hpp"
@@ -37,11 +37,11 @@ constexpr const char *what = "record of the owner of a job";
 
 enum class Lock {
     free,
-    held, /* by somebody else */
-    none, /* the file system has no locks */
+    held, /* by another process */
+    none, /* the file system does not support locks */
 };
 
-/* command: F_OFD_SETLK takes it, F_OFD_GETLK looks only. */
+/* command: F_OFD_SETLK takes the lock, F_OFD_GETLK only tests it. */
 Lock lock(int fd, int command)
 {
     struct flock wanted {};
@@ -96,7 +96,8 @@ std::string text_of(const JobOwner &owner)
     return dump_json(json, 1) + "\n";
 }
 
-/* Nothing if the file is empty: who made it has not taken the job. */
+/* Returns nothing if the file is empty: the process that created it has not taken the
+ * job. */
 std::optional<JobOwner> read_record(int fd, const fs::path &path)
 {
     struct stat status;
@@ -143,7 +144,8 @@ ProcessPlace launcher_of(const JobOwner &owner)
     return place;
 }
 
-/* Without `ckpt run` each agent has a token of its own; the launcher is the same. */
+/* Whether the owner belongs to the same launch. Without `ckpt run` each agent has its own
+ * token, but the launcher is the same. */
 bool is_of_launch(const JobOwner &owner, const JobOwnership::As &as)
 {
     const ProcessPlace own = ProcessPlace::own();
@@ -153,7 +155,8 @@ bool is_of_launch(const JobOwner &owner, const JobOwnership::As &as)
             owner.place.boot == own.boot && owner.place.pid_namespace == own.pid_namespace);
 }
 
-/* What cannot be told counts as life: two copies of a job destroy each other's work. */
+/* Whether the owner may be alive. Unknown counts as alive, because two copies of a job
+ * destroy each other's work. */
 bool may_live(const JobOwner &owner, Lock lock, int fd)
 {
     if (lock == Lock::held || lives(owner.runner).value_or(false) ||
@@ -187,29 +190,29 @@ bool is_still_named(int fd, const fs::path &path)
     return ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
 }
 
-/* The file of that name, and what is known of its lock. */
+/* The owner file, and the state of its lock. */
 struct Found {
     Fd file;
     Lock lock = Lock::free;
     std::optional<JobOwner> owner;
 };
 
-/* Its lock is ours if it was free. */
+/* Opens or creates the owner file. Takes its lock if the lock is free. */
 Found take_file(const fs::path &path)
 {
     for (;;) {
         Found found;
         found.file = open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600, what);
         found.lock = lock(found.file.get(), F_OFD_SETLK);
-        if (is_still_named(found.file.get(), path)) { /* or somebody has just replaced it */
+        if (is_still_named(found.file.get(), path)) { /* else: just replaced */
             found.owner = read_record(found.file.get(), path);
             return found;
         }
     }
 }
 
-/* A new file with this record, which takes the name. Its lock, if it is to have one, is ours
- * before others can see it. */
+/* Puts a new owner file with this record in place. If the record asks for the lock, this
+ * process holds it before the file gets its name. */
 Fd put_in_place(const fs::path &path, JobOwner &record)
 {
     const fs::path temporary = temporary_name(path);
@@ -321,7 +324,8 @@ JobOwnership::JobOwnership(const fs::path &job_directory, const As &as, Take tak
     remove_temporaries(path_);
 }
 
-/* Who takes it puts a file in its place; if there is none nobody has. */
+/* A process that takes the job replaces the file. A missing file means that the job was not
+ * taken. */
 bool JobOwnership::is_ours() const
 {
     return !path_exists(path_) || is_still_named(file_.get(), path_);
@@ -334,7 +338,7 @@ void JobOwnership::require_ours() const
     }
 }
 
-/* The runner's launch is over, so its agent's record is, too. */
+/* The runner may remove the record of its agent too, because its launch is over. */
 void JobOwnership::release()
 {
     const bool is_runner = record_.runner.process == record_.place.process;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job_owner.hpp - one owner of a job at a time: who may write in DIR/JOB.
+ * job_owner.hpp - ensures that a job has one owner at a time: the process that may write in
+ * DIR/JOB.
  *
- * DIR/JOB/owner tells who that is: a command that starts a job, then the agent that
- * coordinates it. Both have the token of the launch, by which the agent takes over from its
- * command. As long as the owner lives it has a lock on the file (fcntl(2), F_OFD_SETLK), which
- * network file systems carry to other nodes. A dead owner does not count: the kernel has given
- * its lock back, or the record names a boot or a process that is over. Who takes a job from an
- * owner puts a new file in its place, by which the old one learns of it.
+ * The file DIR/JOB/owner names the owner: first the command that starts the job, then the agent
+ * that coordinates it. Both have the token of the launch, which lets the agent take over from
+ * the command. A living owner holds a lock on the file (fcntl(2), F_OFD_SETLK), which network
+ * file systems make visible on other nodes. A dead owner does not count: the kernel has
+ * released its lock, or the record names an earlier boot or an ended process. A process that
+ * takes the job puts a new file in place of the old one; this tells the old owner.
  */
 #pragma once
 
@@ -24,15 +25,15 @@ namespace ckpt
 {
 
 inline constexpr const char *job_owner_name = "owner";
-/* Of a launch: its token. */
+/* The environment variable with the launch's token. */
 inline constexpr const char *owner_variable = "CKPT_OWNER";
 
-/* A process, so that no other one is ever taken for it. */
+/* Identifies a process uniquely across hosts and boots. */
 struct ProcessPlace {
     std::string host;
-    std::string boot;          /* of the kernel, as /proc/sys/kernel/random/boot_id has it */
+    std::string boot;          /* boot id of the kernel, from /proc/sys/kernel/random/boot_id */
     std::string pid_namespace; /* of /proc/self/ns/pid */
-    std::string process;       /* process_identity() in that */
+    std::string process;       /* process_identity() in that namespace */
 
     static ProcessPlace own();
 };
@@ -40,60 +41,63 @@ struct ProcessPlace {
 struct JobOwner {
     std::string token;
     ProcessPlace place;
-    bool keeps_lock = false; /* until it ends */
-    ProcessPlace runner;     /* the `ckpt run` that starts the job again; or empty */
-    std::uint64_t uses = 0;  /* checkpoint that this launch goes on from; 0: none */
-    /* Of an agent or of `ckpt run`: process_identity() of mpirun, or of a program without one. It
-     * lives on, and the job in it, when these are killed. It is where `place` is; empty: not
-     * known. */
+    bool keeps_lock = false; /* holds the lock until it ends */
+    ProcessPlace runner;     /* the `ckpt run` that restarts the job; or empty */
+    std::uint64_t uses = 0;  /* checkpoint from which this launch continues; 0: none */
+    /* Of an agent or of `ckpt run`: process_identity() of mpirun, or of a program without
+     * mpirun. The launcher and the job survive when the agent or `ckpt run` is killed. The
+     * launcher is on the host of `place`; empty: unknown. */
     std::string launcher;
 
     std::string text() const; /* "process 17 on host-a" */
 };
 
-/* Who owns the job, as far as can be told: nothing if nobody does, or nobody who lives. Throws
+/* Returns the owner of the job; nothing if there is none, or if it is known to be dead. Throws
  * Error. */
 std::optional<JobOwner> owner_of(const std::filesystem::path &job_directory);
 
-/* The process, if it can be seen from here: one of this boot and name space. It may be gone. */
+/* Returns the pid if the process belongs to this boot and pid namespace. The process may have
+ * ended. */
 std::optional<pid_t> pid_here(const ProcessPlace &place);
-/* Whether it lives; nothing if it cannot be seen from here, or no process is named. */
+/* Whether the process lives; nothing if it belongs to another boot or namespace, or if no
+ * process is named. */
 std::optional<bool> lives(const ProcessPlace &place);
 
-/* Whether there is a record of an owner, alive or not. */
+/* Whether there is a record of an owner, alive or dead. */
 bool has_owner_record(const std::filesystem::path &job_directory);
 
 class JobOwnership
 {
   public:
     enum class Take {
-        ask,    /* of nobody who lives */
-        insist, /* of anybody: the user says that the owner is dead */
+        ask,    /* only if no owner lives */
+        insist, /* from any owner: the user asserts that the owner is dead */
     };
 
-    /* As what this process takes it. */
+    /* The role in which this process takes the job. */
     struct As {
-        std::string token;       /* not empty: who has the same, or launcher, gives way */
-        bool keeps_lock = false; /* this process stays until it has no use for the job */
-        bool is_runner = false;  /* and starts it again if that fails */
-        std::uint64_t uses = 0;  /* checkpoint that it restarts; 0: what the launch uses */
-        std::string launcher = {}; /* JobOwner */
+        /* Not empty. An owner with the same token or launcher yields. */
+        std::string token;
+        bool keeps_lock = false; /* this process holds the lock until it is done with the job */
+        bool is_runner = false;  /* this process restarts the job after a failure */
+        std::uint64_t uses = 0;  /* checkpoint to restart; 0: that of the launch */
+        std::string launcher = {}; /* see JobOwner */
     };
 
-    /* Throws Error, of code EBUSY if another one owns it. */
+    /* Takes the job. Throws Error, with code EBUSY if it has another owner. */
     JobOwnership(const std::filesystem::path &job_directory, const As &as, Take take);
 
-    /* Not if somebody else has taken it since. Throws Error if it cannot be told. */
+    /* Whether this process still owns the job. Throws Error if that cannot be determined. */
     bool is_ours() const;
-    /* Throws Error unless it is ours. */
+    /* Throws Error unless this process owns the job. */
     void require_ours() const;
-    /* It belongs to nobody, or to the runner. Throws Error. */
+    /* Gives up the job, which then has no owner, or the runner as its owner. Throws Error. */
     void release();
 
   private:
     std::filesystem::path path_;
     JobOwner record_;
-    Fd file_; /* with the lock */
+    Fd file_; /* open file that holds the lock */
 };
 
 /* A new token: 32 hexadecimal digits. */

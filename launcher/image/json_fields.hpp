@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * json_fields.hpp - reads the fields of a JSON object with errors that say
- * which field of which file is missing or wrong.
+ * json_fields.hpp - reads the fields of a JSON object; errors name the file and
+ * the field that is missing or invalid.
  */
 #pragma once
 
@@ -20,7 +20,8 @@ namespace ckpt
 class JsonFields
 {
   public:
-    /* The text must be one JSON object; `name` is how errors call it. */
+    /* Parses text that must be one JSON object; `name` identifies it in
+     * errors. */
     static JsonFields parse(const std::string &text, const std::string &name)
     {
         if (text.empty()) {
@@ -54,7 +55,7 @@ class JsonFields
         }
     }
 
-    /* Leaves `value` as it is if the object has no such field. */
+    /* Leaves `value` unchanged if the object has no such field. */
     template <typename T> void get_if_there(const char *field, T &value) const
     {
         if (json_.contains(field)) {

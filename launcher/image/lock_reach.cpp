@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lock_reach.cpp - whether a file's locks are seen on all hosts that see the file.
+ * lock_reach.cpp - whether a file's locks are visible on all hosts that see the
+ * file.
  */
 #include "config.h"
 #include "image/lock_reach.hpp"
@@ -23,7 +24,7 @@ namespace ckpt
 namespace
 {
 
-/* Not all are in linux/magic.h. */
+/* Magic numbers of file systems; linux/magic.h does not have all. */
 constexpr std::array<unsigned long, 9> of_one_host = {
     EXT4_SUPER_MAGIC,     XFS_SUPER_MAGIC,  BTRFS_SUPER_MAGIC,
     TMPFS_MAGIC,          RAMFS_MAGIC,      OVERLAYFS_SUPER_MAGIC,
@@ -31,7 +32,8 @@ constexpr std::array<unsigned long, 9> of_one_host = {
 constexpr std::array<unsigned long, 3> of_many_hosts = {
     NFS_SUPER_MAGIC, CEPH_SUPER_MAGIC, 0x47504653 /* GPFS */};
 
-/* nfs(5): local_lock=flock leaves those of fcntl(2) to the server. */
+/* nfs(5): local_lock=flock only keeps flock(2) locks local; fcntl(2) locks still
+ * go to the server. */
 bool are_locks_local(int fd)
 {
     struct statx status {};

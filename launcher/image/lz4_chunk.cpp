@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lz4_chunk.cpp - headers of LZ4 chunks, and their blocks.
+ * lz4_chunk.cpp - encodes and decodes LZ4 chunks.
  */
 #include "config.h"
 #include "image/lz4_chunk.hpp"
@@ -19,7 +19,7 @@ namespace ckpt
 namespace
 {
 
-constexpr std::size_t header_size = 12; /* of the chunk */
+constexpr std::size_t header_size = 12; /* bytes at the start of a chunk */
 constexpr std::size_t block_header_size = 4;
 
 template <typename Number> Number load_big_endian(const std::byte *from)
@@ -38,7 +38,8 @@ template <typename Number> void store_big_endian(std::byte *to, Number number)
     }
 }
 
-/* One block to the start of `output`. Whether it was one, of the right size. */
+/* Decompresses one block to the start of `output`. Returns whether the block
+ * was valid and had the right size. */
 bool decompress_block(std::span<const std::byte> block, std::span<std::byte> output)
 {
     if (block.size() == output.size()) {

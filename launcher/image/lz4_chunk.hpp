@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lz4_chunk.hpp - chunks as the LZ4 filter that is registered with the HDF Group has
- * them (id 32004), so that h5py and h5dump with the usual plugin read them.
+ * lz4_chunk.hpp - chunks in the format of the LZ4 filter registered with the HDF Group
+ * (id 32004), so that h5py and h5dump read them with the usual plugin.
  *
- * Big-endian: 8 bytes with the size of all that follows when it is decompressed, 4
- * bytes with the size of a block of that, and for each block 4 bytes with the size that
- * it has here and the block, as it is if that is no smaller. Ours have one block.
+ * All numbers are big-endian. A header has the decompressed size of the chunk (8 bytes)
+ * and of a block (4 bytes). For each block follow its stored size (4 bytes) and its
+ * bytes; a block that would not shrink is stored uncompressed. Chunks written by ckpt
+ * have one block.
  */
 #pragma once
 
@@ -16,16 +17,17 @@
 namespace ckpt
 {
 
-/* Returns the size in `output`, or 0 if it would be `limit` bytes or more. */
+/* Returns the size of the result in `output`, or 0 if that would be `limit` bytes or
+ * more. */
 std::size_t compress_lz4_chunk(std::span<const std::byte> input,
                                std::span<std::byte> output, std::size_t limit);
 
-/* Decompresses a chunk, of any number of blocks, that must fill `output` exactly.
- * Returns an empty text, or why it is wrong. */
+/* Decompresses a chunk of any number of blocks, which must fill `output` exactly.
+ * Returns an empty text, or a description of the damage. */
 std::string decompress_lz4_chunk(std::span<const std::byte> input,
                                  std::span<std::byte> output);
 
-/* The size of a chunk when it is decompressed; 0 if it is none. */
+/* Returns the decompressed size of a chunk; 0 if it is not a valid chunk. */
 std::size_t lz4_chunk_content_size(std::span<const std::byte> input);
 
 } // namespace ckpt

@@ -139,7 +139,7 @@ Timings parse_timings(const JsonFields &fields)
     return timings;
 }
 
-/* Each rank from 0 to rank_count - 1 must be in exactly one piece. */
+/* Throws unless each rank from 0 to rank_count - 1 is in exactly one piece. */
 void require_every_rank_once(const Manifest &manifest, const std::string &name)
 {
     if (manifest.rank_count < 1 || manifest.rank_count > most_ranks) {

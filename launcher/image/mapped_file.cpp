@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mapped_file.cpp - how long the files are that a process has mapped.
+ * mapped_file.cpp - finds the length of files that a process has mapped.
  */
 #include "config.h"
 #include "image/mapped_file.hpp"
@@ -21,7 +21,8 @@ namespace
 
 constexpr std::uint64_t page_size = 4096;
 
-/* If the path leads to the file of the region. */
+/* Returns the size of the file at `path` if it is the file that the region
+ * maps. */
 std::optional<std::uint64_t> size_at(const std::string &path, const ckpt_region &region)
 {
     struct stat status;
@@ -37,7 +38,7 @@ std::optional<std::uint64_t> size_of_file(const RankImage &image, const ckpt_reg
                                           pid_t pid)
 {
     if (region.kind == CKPT_REGION_SHARED && region.mode != 0) {
-        return region.device; /* it has a name, or an id */
+        return region.device; /* the object has a name or an id */
     }
     const char *path = image.text(region.path);
     std::optional<std::uint64_t> size = size_at(path, region);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mapped_file.hpp - where mappings lie beyond the end of their file: what is there cannot
- * be read, and is zeros in the image.
+ * mapped_file.hpp - finds the parts of mappings that lie beyond the end of the file. They
+ * cannot be read, and are zeros in the image.
  *
- * That a page cannot be read tells nothing: it may be a secret, or its file or its memory
- * may be broken. So the end is where the size of the file says.
+ * A failed read does not show where the end is: the page may be secret memory, or the file
+ * or the memory may have errors. So the end is computed from the size of the file.
  */
 #pragma once
 
@@ -16,9 +16,10 @@
 namespace ckpt
 {
 
-/* Tells the plan's jobs for mappings of files where these files end. Of a file that has
- * neither a name nor a descriptor, and that the kernel does not let us look at, nothing
- * counts as beyond the end. pid: the process; not a copy of it, which has no descriptors. */
+/* Sets the end of the file in the plan's jobs for file mappings. If a file has neither a
+ * name nor a descriptor, and the kernel does not let the agent inspect it, no page counts as
+ * beyond its end. pid: the process itself, not a copy of it, because a copy has no
+ * descriptors. */
 void find_ends_of_files(ChunkPlan &plan, const RankImage &image, pid_t pid);
 
 } // namespace ckpt

@@ -15,7 +15,8 @@ namespace ckpt
 namespace
 {
 
-/* Chunks come nearly in order: more open datasets than this are not needed. */
+/* Limit of open datasets. Chunks come nearly in order, so more are not
+ * needed. */
 constexpr std::size_t most_open = 64;
 
 } // namespace

@@ -18,11 +18,12 @@ namespace ckpt
 class MemoryDatasets
 {
   public:
-    /* Makes the group `memory`; caller holds a Hdf5Lock, here and below. */
+    /* Creates the group `memory`. The caller holds a Hdf5Lock, here and below. */
     MemoryDatasets(hid_t rank_group, const std::vector<ckpt_region> &regions,
                    Codec codec, DriverFile &driver);
 
-    /* Finds a place for the chunk, where the caller writes it; returns its record. */
+    /* Allocates space for the chunk, which the caller writes there. Returns its
+     * record. */
     ChunkRecord place(const StoredChunk &chunk);
 
   private:

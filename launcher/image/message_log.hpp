@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * message_log.hpp - the log of a rank: messages that crossed a cut, as struct
- * ckpt_logged_message in ckpt/wire.h, one after the other.
+ * message_log.hpp - the log of a rank: messages that crossed a cut, each a
+ * struct ckpt_logged_message (ckpt/wire.h), one after the other.
  */
 #pragma once
 
@@ -17,23 +17,24 @@
 namespace ckpt
 {
 
-/* Where a rank writes its log while a checkpoint is under way. */
+/* Returns the path where a rank writes its log during a checkpoint. */
 std::filesystem::path message_log_path(const std::filesystem::path &directory,
                                        int rank);
 
-/* Looks at all bytes of a log, which may come in parts of any size. */
+/* Validates all bytes of a log, which may come in parts of any size. */
 class MessageLogCheck
 {
   public:
-    /* bytes: of the whole log; whose: begins the text of each error. */
+    /* bytes: of the whole log; whose: the start of the text of each error. */
     MessageLogCheck(std::uint64_t bytes, std::string whose);
 
-    /* Throws Error at a record that is not one, is not all there or is not
-     * followed by zeros up to a multiple of 8 bytes. */
+    /* Throws Error at a record that is invalid, incomplete, or not padded with
+     * zeros to a multiple of 8 bytes. */
     void add(std::span<const std::byte> part);
 
-    /* After the last part; throws Error if one is missing or if two messages
-     * have the same order. Returns the number of messages. */
+    /* Ends the check after the last part. Returns the number of messages.
+     * Throws Error if the log is incomplete or if two messages have the same
+     * order number. */
     std::uint64_t finish();
 
   private:
@@ -42,12 +43,12 @@ class MessageLogCheck
     void take_padding(std::span<const std::byte> &part);
 
     std::string whose_;
-    std::uint64_t left_;         /* bytes of the log yet to come */
-    std::uint64_t position_ = 0; /* of the present record */
+    std::uint64_t left_;         /* bytes of the log still to come */
+    std::uint64_t position_ = 0; /* of the current record in the log */
     ckpt_logged_message header_ = {};
-    std::size_t header_size_ = 0; /* bytes of it that have come */
-    std::uint64_t content_ = 0;   /* bytes of the message yet to come */
-    std::uint64_t padding_ = 0;   /* and of the zeros behind it */
+    std::size_t header_size_ = 0; /* bytes of the header received so far */
+    std::uint64_t content_ = 0;   /* bytes of the message still to come */
+    std::uint64_t padding_ = 0;   /* zero bytes of padding still to come */
     std::vector<std::uint64_t> orders_;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * message_log_content.cpp - reads a message log back; trusts nothing in it.
+ * message_log_content.cpp - reads a message log back and validates it
+ * completely.
  */
 #include "config.h"
 #include "image/message_log_content.hpp"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * message_log_content.hpp - the bytes of a message log in a node file; chunks
- * and messages are checked as they are read.
+ * message_log_content.hpp - the bytes of a message log in a node file; chunks and messages are
+ * validated as they are read.
  */
 #pragma once
 
@@ -17,20 +17,20 @@
 namespace ckpt
 {
 
-/* All throw Error. */
+/* All functions throw Error. */
 class MessageLogContent
 {
   public:
-    /* fd: the node file; chunk_size: as it has it; whose: begins the text of an error; seal: of
-     * the log. fd and log must outlive this. Throws if the description of the log is
-     * impossible. */
+    /* fd: the node file; chunk_size: that of the node file; whose: the start of error texts;
+     * seal: for the log's chunks. `fd` and `log` must outlive this object. Throws if the
+     * description of the log is invalid. */
     MessageLogContent(int fd, const ChunkFile &file, const MessageLog &log,
                       std::uint64_t chunk_size, std::string whose, ChunkSeal seal = {});
 
-    /* Puts the log at `destination`, which has its size and is all zero. */
+    /* Copies the log to `destination`, which has the log's size and is all zero. */
     void read(std::span<std::byte> destination, unsigned threads) const;
 
-    /* Reads it chunk by chunk; `progress` gets the size of each one. */
+    /* Reads the log chunk by chunk; calls `progress` with the size of each chunk. */
     void verify(const std::function<void(std::uint64_t)> &progress) const;
 
   private:
@@ -40,7 +40,7 @@ class MessageLogContent
 
     const int fd_;
     const MessageLog &log_;
-    const std::uint64_t chunk_size_; /* of this log */
+    const std::uint64_t chunk_size_; /* of this log's dataset */
     const std::string whose_;
     const ChunkSeal seal_;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * message_log_dataset.cpp - the message log in the group of its rank.
+ * message_log_dataset.cpp - a rank's message log in the rank's HDF5 group.
  */
 #include "config.h"
 #include "image/message_log_dataset.hpp"

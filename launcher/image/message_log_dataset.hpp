@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * message_log_dataset.hpp - the message log in the group of its rank: a
- * dataset of chunks with attributes, and the table of these chunks.
+ * message_log_dataset.hpp - a rank's message log in the rank's HDF5 group: a dataset
+ * of chunks with attributes, and the table of these chunks.
  *
- * All throw Error; the caller holds a Hdf5Lock.
+ * All functions throw Error; the caller holds a Hdf5Lock.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 namespace ckpt
 {
 
-/* Writes one, of at least one byte. */
+/* Writes a log of at least one byte. */
 class MessageLogDataset
 {
   public:
@@ -24,10 +24,12 @@ class MessageLogDataset
                       std::uint64_t chunk_size, Codec codec,
                       DriverFile &driver);
 
-    /* Finds a place for a chunk, where the caller writes it. None: it is all zero. */
+    /* Allocates space for a chunk; the caller writes it there. Returns nothing for a
+     * chunk of zeros, which is not stored. */
     std::optional<ChunkRecord> place(std::uint64_t index, const EncodedChunk &chunk);
 
-    /* After the last chunk: what the reader finds. */
+    /* Ends the log after the last chunk. Returns the description that a reader will
+     * get. */
     MessageLog finish(std::uint64_t messages);
 
   private:
@@ -35,8 +37,8 @@ class MessageLogDataset
     std::uint64_t bytes_;
 };
 
-/* The description of a rank's log; an empty one if it has none. Its chunks are
- * yet to be checked. */
+/* Returns the description of a rank's log, empty if the rank has none. The caller
+ * must validate its chunks. */
 MessageLog describe_message_log(hid_t rank_group);
 
 } // namespace ckpt

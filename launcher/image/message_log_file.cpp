@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * message_log_file.cpp - reads the log that a rank has written.
+ * message_log_file.cpp - reads the log file that a rank has written.
  */
 #include "config.h"
 #include "image/message_log_file.hpp"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * message_log_file.hpp - reads the log that a rank has written, chunk by chunk,
- * and checks it.
+ * message_log_file.hpp - reads the log file that a rank has written, chunk by
+ * chunk, and validates it.
  */
 #pragma once
 
@@ -21,8 +21,9 @@ namespace ckpt
 class MessageLogFile
 {
   public:
-    /* One that is not there is empty. Throws Error naming the file, here and
-     * below; it must be a regular one that belongs to us. */
+    /* Opens the log; a missing file counts as an empty log. The file must be
+     * a regular file of this user. Throws Error naming the file, here and
+     * below. */
     explicit MessageLogFile(const std::filesystem::path &path);
 
     std::uint64_t bytes() const
@@ -30,10 +31,11 @@ class MessageLogFile
         return bytes_;
     }
 
-    /* Fills `chunk` with the next bytes, and with zeros behind the end. */
+    /* Fills `chunk` with the next bytes of the log, and with zeros beyond its
+     * end. */
     void read(std::span<std::byte> chunk);
 
-    /* When all has been read: the number of messages. */
+    /* Ends the check when all has been read. Returns the number of messages. */
     std::uint64_t finish();
 
   private:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * new_node_file.cpp - a node file on its way to the disk.
+ * new_node_file.cpp - a node file that is being written.
  */
 #include "config.h"
 #include "image/new_node_file.hpp"
@@ -31,11 +31,11 @@ namespace names = node_file_names;
 namespace
 {
 
-/* File space is handed out to small objects in blocks of this size. */
+/* HDF5 allocates file space for small objects in blocks of this size. */
 constexpr hsize_t small_block = 64u << 10;
 
-/* The disk gets its work in parts of this size while the capture goes on, so
- * that little is left for the fsync at the end. */
+/* Writeback to the disk starts in parts of this size during the capture, so
+ * that the final fsync has little left to write. */
 constexpr std::uint64_t writeback_part = 8u << 20;
 
 } // namespace
@@ -87,12 +87,13 @@ void NewNodeFile::start_writeback(std::uint64_t written_to)
         }
         from = std::exchange(started_writeback_, written_to);
     }
-    /* Only a hint: errors come back from fsync. */
+    /* Only a hint to the kernel; fsync reports errors. */
     ::sync_file_range(fd_.get(), static_cast<off_t>(from),
                       static_cast<off_t>(written_to - from), SYNC_FILE_RANGE_WRITE);
 }
 
-/* Some file systems open a file so, and refuse to write: then as ever. */
+/* Some file systems accept O_DIRECT at open, but refuse the writes with EINVAL.
+ * Then the file is written through the page cache. */
 void NewNodeFile::write_direct(std::span<const std::byte> part, std::uint64_t offset)
 {
     int error = write_exactly(direct_.get(), part.data(), part.size(), offset);
@@ -151,8 +152,8 @@ void NewNodeFile::open_hdf5()
         require_hdf5(H5Pset_alignment(access.get(), least_direct, direct_alignment), what);
     }
 
-    /* Metadata stays in memory until the end: what is read back could be
-     * missing after a failed write. */
+    /* Metadata stays in memory until the end: after a failed write, HDF5 could
+     * not read it back from the file. */
     H5AC_cache_config_t cache;
     cache.version = H5AC__CURR_CACHE_CONFIG_VERSION;
     require_hdf5(H5Pget_mdc_config(access.get(), &cache), what);
@@ -163,7 +164,8 @@ void NewNodeFile::open_hdf5()
     require_hdf5(H5Pset_mdc_config(access.get(), &cache), what);
 
     Hdf5Id creation(require_hdf5(H5Pcreate(H5P_FILE_CREATE), what));
-    /* HDF5 wants it to be larger than what objects are aligned to. */
+    /* HDF5 requires the user block to be larger than the alignment of
+     * objects. */
     const hsize_t user_block = direct_ ? 2 * direct_alignment : header_size;
     require_hdf5(H5Pset_userblock(creation.get(), user_block), what);
     file_ = Hdf5Id(require_hdf5(H5Fcreate(temporary_path_.c_str(), H5F_ACC_TRUNC,
@@ -201,7 +203,8 @@ void NewNodeFile::close_hdf5(std::vector<int> &ranks)
     });
 }
 
-/* HDF5 has closed its file, which is in memory but for the chunks. */
+/* Called after HDF5 has closed its file, all of which is in memory except the
+ * chunks. */
 void NewNodeFile::write_seals(NodeFileHeader &header)
 {
     header.key = name_of_key(image_key().value());

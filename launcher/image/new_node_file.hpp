@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * new_node_file.hpp - a node file on its way to the disk: an HDF5 file under a temporary
- * name, which gets its table of extents, its header and its name at the end.
+ * new_node_file.hpp - a node file that is being written: an HDF5 file under a temporary
+ * name, which gets its table of extents, its header and its final name at the end.
  */
 #pragma once
 
@@ -21,48 +21,53 @@
 namespace ckpt
 {
 
-/* All throw Error, with one text for every way to say that a disk is full. */
+/* All functions throw Error; all errors for a full disk have the same text. */
 class NewNodeFile
 {
   public:
-    /* is_direct: chunks are written past the page cache, where that is possible. */
-    /* seal: with which it is encrypted, for `owner`, or null. It must live longer. */
+    /* is_direct: write chunks past the page cache, where possible. */
+    /* seal: encrypts the file for `owner`; null: no encryption. The seal must outlive this
+     * object. */
     NewNodeFile(const std::filesystem::path &directory, const std::string &name,
                 bool is_direct = false, const FileSeal *seal = nullptr,
                 std::string owner = {});
     ~NewNodeFile() { abandon(); }
 
-    /* Creates it under a temporary name, mode 0600. What a crash has left of it goes. */
+    /* Creates the file under a temporary name, mode 0600. Removes temporary files that a
+     * crash has left behind. */
     void create();
-    /* Makes it an HDF5 file; `describe` writes the attributes of its root. */
+    /* Makes the file an HDF5 file; `describe` writes the attributes of the root group. */
     void open(const std::function<void(hid_t)> &describe);
 
     const std::filesystem::path &path() const { return path_; }
     int descriptor() const { return fd_.get(); }
-    /* For those who write datasets, under with_hdf5(). */
+    /* For code that writes datasets, under with_hdf5(). */
     hid_t root() const { return file_.get(); }
     DriverFile &driver() { return driver_; }
 
-    /* Runs HDF5 calls under its lock; a failed write, which HDF5 does not see, fails
-     * here. */
+    /* Runs HDF5 calls under the HDF5 lock. Throws if a write has failed, which HDF5 itself
+     * does not see (hdf5_file_driver.hpp). */
     void with_hdf5(const std::function<void()> &action);
-    /* Writes a chunk where it has its place. Thread-safe, not under with_hdf5(). */
+    /* Writes a chunk at its place in the file. Thread-safe; not to be called under
+     * with_hdf5(). */
     void write(const ChunkRecord &place, std::span<const std::byte> chunk);
-    /* Throws unless the error number is 0. */
+    /* Throws Error unless the errno value is 0. */
     void check(int error) const;
 
-    /* The file has something that versions below do not know. Thread-safe, as the next. */
+    /* The file has content that versions below `version` cannot read. Thread-safe, as is
+     * note(). */
     void require_version(unsigned version);
-    /* Chunks are in the file; returns their bytes. */
+    /* Records that these chunks are in the file; returns their total size in bytes. */
     std::uint64_t note(const std::vector<ChunkRecord> &chunks);
 
-    /* When all is there: closes the HDF5 file; adds the table of extents and the header. */
+    /* Closes the HDF5 file when all content has been written; adds the table of extents and
+     * the header. */
     NodeFileHeader seal(std::vector<int> &ranks);
-    /* fsync; and after that rename, and fsync of the directory. */
+    /* sync() calls fsync. publish() comes after it: rename, and fsync of the directory. */
     void sync();
     void publish();
 
-    /* Removes it; harmless after publish(). */
+    /* Removes the temporary file; has no effect after publish(). */
     void abandon() noexcept;
 
   private:
@@ -77,15 +82,15 @@ class NewNodeFile
     const bool is_direct_;
     const FileSeal *const seal_;
     const std::string owner_;
-    TableMemory tables_; /* of a sealed file */
+    TableMemory tables_; /* of a sealed file: HDF5's tables, unencrypted */
     Fd fd_; /* open as long as the temporary file exists */
-    Fd direct_; /* the same, for direct writes */
+    Fd direct_; /* the same file, opened for direct writes; invalid if not used */
     DriverFile driver_;
     Hdf5Id file_;
-    std::mutex mutex_; /* of what follows */
+    std::mutex mutex_; /* guards the following members */
     unsigned version_ = first_node_file_version;
     std::vector<Extent> extents_; /* of all chunks */
-    std::uint64_t started_writeback_ = 0; /* bytes before it were handed to the disk */
+    std::uint64_t started_writeback_ = 0; /* earlier bytes are in writeback */
 };
 
 } // namespace ckpt

@@ -20,7 +20,7 @@ namespace ckpt
 namespace
 {
 
-/* HDF5's little-endian type for a member of a record. */
+/* Returns HDF5's little-endian type for a member of a record. */
 template <typename Member> Hdf5Id make_member_type()
 {
     using Element = std::remove_all_extents_t<Member>;
@@ -45,7 +45,7 @@ template <typename Member> Hdf5Id make_member_type()
     }
 }
 
-/* Builds a compound type, one member after the other. */
+/* Builds a compound type, member by member. */
 class RecordType
 {
   public:
@@ -73,7 +73,7 @@ constexpr const char *header_format = "ckpt node file\n"
                                       "bytes %020" PRIu64 "\n"
                                       "extents %020" PRIu64 "\n"
                                       "checksum %016" PRIx64 "\n";
-/* What follows in the header of a sealed file. */
+/* The additional fields in the header of a sealed file. */
 constexpr const char *sealed_format = "seals %020" PRIu64 "\n"
                                       "key %s\n"
                                       "salt %s\n"
@@ -133,7 +133,8 @@ template <> Hdf5Id make_record_type<ckpt_snapshot>()
     type.MEMBER(ckpt_snapshot, umask);
     type.MEMBER(ckpt_snapshot, working_directory);
     type.MEMBER(ckpt_snapshot, executable);
-    /* So it was called when nothing could be excluded: such images can be read. */
+    /* The name from before pages could be excluded; kept so that older images
+     * remain readable. */
     type.add<ckpt_string_t>("reserved", offsetof(ckpt_snapshot, excluded));
     type.MEMBER(ckpt_snapshot, cpu_features);
     type.XSAVE_MEMBER(dynamic);
@@ -273,7 +274,8 @@ std::string NodeFileHeader::text() const
 namespace
 {
 
-/* What follows the other fields; false if it is not there. */
+/* Parses the fields of a sealed file; returns false if they are missing or
+ * invalid. */
 bool parse_seal(const std::string &text, NodeFileHeader &header)
 {
     char key[17] = {}, salt[65] = {}, owner[longest_owner + 1] = {};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * node_file_reader.cpp - reads a node file back; trusts nothing in it.
+ * node_file_reader.cpp - reads a node file back and validates it completely.
  *
- * Chunks are read with pread at the offsets that the rank's table gives, by
- * several threads at once; HDF5 reads only the tables.
+ * Several threads read chunks with pread at the offsets in the rank's table;
+ * HDF5 reads only the tables.
  */
 #include "config.h"
 #include "image/node_file_reader.hpp"
@@ -47,7 +47,8 @@ constexpr std::uint64_t largest_chunk = 1u << 30;
 constexpr std::size_t most_ranks = 1u << 20;
 constexpr std::size_t longest_attribute = 4096;
 
-/* By rising address, neighbours as one. */
+/* Returns the address ranges of the places, ascending, with neighbours
+ * merged. */
 PageRanges ranges_of(std::span<const MemoryPlace> places)
 {
     PageRanges ranges;
@@ -57,7 +58,7 @@ PageRanges ranges_of(std::span<const MemoryPlace> places)
     return ranges;
 }
 
-/* Copies pages that are not all zero. */
+/* Copies the pages that are not all zero. */
 void copy_data_pages(std::span<const std::byte> source,
                      std::span<std::byte> destination)
 {
@@ -70,7 +71,8 @@ void copy_data_pages(std::span<const std::byte> source,
     }
 }
 
-/* Likewise, of pages from `address` on, what has a place. */
+/* The same for pages at `address` and above; copies only the parts that have a
+ * place. */
 void copy_to_places(std::span<const std::byte> source, std::uint64_t address,
                     std::span<const MemoryPlace> places)
 {
@@ -83,7 +85,8 @@ void copy_to_places(std::span<const std::byte> source, std::uint64_t address,
     }
 }
 
-/* Throws unless the records are in order, inside the file and of sane sizes. */
+/* Throws unless the records are in order, inside the file and of valid
+ * sizes. */
 void require_sane_chunks(const RankImage &image, std::uint64_t chunk_size,
                          const ChunkFile &file, const std::string &whose)
 {
@@ -159,7 +162,7 @@ struct NodeFileReader::Impl {
     NodeFileHeader header;
     std::vector<Extent> extents;
     std::optional<FileSeal> seal;
-    TableMemory tables; /* of a sealed file, until they have been read */
+    TableMemory tables; /* of a sealed file, until HDF5 has read them */
     std::string codec;
     std::uint64_t chunk_size = 0;
     std::uint64_t identity = 0, base_identity = 0;
@@ -182,7 +185,7 @@ NodeFileReader::Impl::Impl(const fs::path &path, const ReaderOptions &options)
     }
 }
 
-/* Opens the file; it must be ours. */
+/* Opens the file; it must belong to this user. */
 void NodeFileReader::Impl::open_checked()
 {
     fd = open_own_file(path, "image");
@@ -244,7 +247,8 @@ void NodeFileReader::Impl::read_extents()
     }
 }
 
-/* What this process has a key for is sealed with it, and nothing else is. */
+/* If this process has a key, the file must be sealed with it; without a key,
+ * the file must not be sealed. */
 void NodeFileReader::Impl::require_key(const ReaderOptions &options)
 {
     const std::optional<MessageKey> &key = image_key();
@@ -293,7 +297,7 @@ ChunkFile NodeFileReader::Impl::chunk_file() const
     return {header.bytes, seal ? FileSeal::overhead : 0};
 }
 
-/* Everything that HDF5 reads; it is closed again afterwards. */
+/* Reads all tables with HDF5, and closes the HDF5 file again. */
 void NodeFileReader::Impl::read_tables()
 {
     Hdf5Lock lock;
@@ -331,7 +335,7 @@ void NodeFileReader::Impl::read_tables()
                 !images.emplace(rank, std::move(image)).second) {
                 fail("{} is not the rank it should be", whose);
             }
-            message_log(rank); /* it is possible */
+            message_log(rank); /* throws if its description is invalid */
         }
         require_shared_places(images);
     } catch (const Error &error) {
@@ -387,7 +391,7 @@ void NodeFileReader::Impl::describe_pages(hid_t group, RankImage &image,
     }
 }
 
-/* To other files. */
+/* Reads the identities by which files refer to each other. */
 void NodeFileReader::Impl::read_references(hid_t file)
 {
     if (has_attribute(file, names::identity)) {
@@ -434,7 +438,7 @@ std::string NodeFileReader::Impl::text_of(int rank,
                        image(rank).regions[chunk.region].start, rank, path);
 }
 
-/* The content of a chunk, checked; it lives in the buffers. */
+/* Returns the verified content of a chunk, which points into the buffers. */
 std::span<const std::byte>
 NodeFileReader::Impl::load_chunk(int rank, const ChunkRecord &chunk,
                                  ChunkBuffers &buffers) const
@@ -460,7 +464,8 @@ MessageLogContent NodeFileReader::Impl::message_log(int rank) const
             {seal ? &*seal : nullptr, sealed_message_log(rank)}};
 }
 
-/* Every byte of an extent must belong to a chunk, or no checksum covers it. */
+/* Throws unless every byte of the extents belongs to a chunk; no checksum would
+ * cover other bytes. */
 void NodeFileReader::Impl::require_no_stray_bytes() const
 {
     std::vector<Extent> covered;
@@ -480,7 +485,8 @@ void NodeFileReader::Impl::require_no_stray_bytes() const
     }
 }
 
-/* Those of the wanted pages whose content is elsewhere in the file. */
+/* Reads those of the wanted pages whose content is stored with other pages of
+ * the file. */
 void NodeFileReader::Impl::read_shared(const RankImage &image, const PageRanges &wanted,
                                        std::span<const MemoryPlace> places) const
 {

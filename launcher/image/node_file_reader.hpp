@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * node_file_reader.hpp - reads a node file back; trusts nothing in it.
+ * node_file_reader.hpp - reads a node file back and validates it completely.
  *
- * The constructor checks owner, version, length and the checksum of everything
- * that is not chunk data, before HDF5 sees the file; chunks are checked as they
- * are read. Every error names the file, and as far as known rank, region, chunk.
+ * Before HDF5 sees the file, the constructor checks owner, version, length and the checksum of
+ * everything except chunk data. Chunks are verified as they are read. Every error names the
+ * file, and rank, region and chunk as far as known.
  */
 #pragma once
 
@@ -26,9 +26,9 @@ namespace ckpt
 
 class NodeFileReader;
 
-/* Where the content of pages is to go that have these addresses. */
+/* The destination for the content of pages with consecutive addresses. */
 struct MemoryPlace {
-    std::uint64_t address; /* of the first */
+    std::uint64_t address; /* of the first page */
     std::span<std::byte> bytes;
 
     std::uint64_t end() const { return address + bytes.size(); }
@@ -36,13 +36,14 @@ struct MemoryPlace {
 
 struct ReaderOptions {
     unsigned threads = 0; /* 0: one for each online CPU */
-    /* Checksum of the piece by the manifest; 0 is a checksum as well. */
+    /* The piece's checksum in the manifest; 0 is a valid checksum. */
     std::optional<std::uint64_t> checksum;
-    /* Likewise, the salt of a sealed one, and the checkpoint that it is of; empty: any. */
+    /* From the manifest: the salt of a sealed piece, and the checkpoint to which it belongs;
+     * empty: any. */
     std::string salt = {};
     std::string owner = {};
-    /* What has that which the file lacks; null: then no more than its tables can be read,
-     * if it lacks anything. */
+    /* The reader of the base file, which has the content that an incremental file lacks. Null:
+     * of an incremental file only the tables can be read. */
     std::shared_ptr<const NodeFileReader> base = nullptr;
 };
 
@@ -58,36 +59,36 @@ class NodeFileReader
     std::uint64_t checksum() const;
     std::uint64_t chunk_size() const;
     const std::string &codec() const;
-    /* 0 if it has none; of its base. */
+    /* The identity of this file and of its base; 0 if there is none. */
     std::uint64_t identity() const;
     std::uint64_t base_identity() const;
 
-    /* Ranks in the file, rising. A program without MPI is rank 0. */
+    /* Returns the ranks in the file, ascending. A program without MPI is rank 0. */
     const std::vector<int> &ranks() const;
     const RankImage &rank(int rank) const;
 
-    /* Bytes of a region, in whole chunks and runs, that may be other than zero. */
+    /* Returns the number of bytes of a region, in whole chunks and runs, that may be
+     * non-zero. */
     std::uint64_t content_of(int rank, std::size_t region) const;
 
-    /* Puts the content of pages in their places, which are all zero and have rising
-     * addresses: each chunk is read once. They lie in regions whose content is in the image. */
+    /* Copies the content of pages to their places, which are all zero and ascend by address.
+     * Reads each chunk once. The pages lie in regions whose content is in the image. */
     void read_pages(int rank, std::span<const MemoryPlace> places) const;
 
     /*
-     * Puts the content of a region at `destination`, which must have the
-     * region's length and be all zero, as fresh memory is: pages of zeros are
-     * not touched. Each chunk's checksum is verified first. Not for regions
-     * saved by reference.
+     * Copies the content of a region to `destination`. `destination` has the region's length
+     * and is all zero, like fresh memory; pages of zeros are not touched. Verifies the checksum
+     * of each chunk first. Not for regions saved by reference.
      */
     void read_region(int rank, std::size_t region,
                      std::span<std::byte> destination) const;
 
-    /* Puts a rank's message log at `destination`, which must have its size and
-     * be all zero. Chunks and messages are checked. */
+    /* Copies a rank's message log to `destination`, which has the log's size and is all zero.
+     * Verifies chunks and messages. */
     void read_message_log(int rank, std::span<std::byte> destination) const;
 
-    /* Reads every chunk of every rank, also of the base. `progress` gets bytes done and in
-     * all, without it. */
+    /* Reads every chunk of every rank, including those of the base. Calls `progress` with the
+     * bytes done and the total; both exclude the base. */
     void verify(const std::function<void(std::uint64_t, std::uint64_t)>
                     &progress = {}) const;
 

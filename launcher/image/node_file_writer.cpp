@@ -70,7 +70,7 @@ void write_tables(hid_t group, const RankImage &image)
     write_text(group, names::summary, image.summary);
 }
 
-/* The name of the checkpoint whose directory it is. */
+/* Returns the name JOB/NUMBER of the checkpoint in that directory. */
 std::string owner_of(const fs::path &directory)
 {
     const fs::path path = fs::absolute(directory).lexically_normal();
@@ -83,7 +83,7 @@ std::optional<FileSeal> make_seal(const std::string &owner)
     return image_key() ? std::make_optional<FileSeal>(*image_key(), owner) : std::nullopt;
 }
 
-/* A rank on its way into the file. */
+/* A rank that is being written to the file. */
 struct RankGroup {
     explicit RankGroup(RankImage &image) : image(image) {}
 
@@ -92,10 +92,10 @@ struct RankGroup {
     RankImage &image;
     Hdf5Id group;
     std::optional<MemoryDatasets> datasets;
-    std::optional<StreamDataset> pages; /* since the first chunk of it */
+    std::optional<StreamDataset> pages; /* created with its first chunk */
 };
 
-/* A rank that has begun to be saved. */
+/* A rank for which begin() was called. */
 struct Begun {
     Begun(const StoppedProcess &process, const WriterOptions &options,
           PageSharing *sharing)
@@ -149,17 +149,17 @@ struct NodeFileWriter::Impl {
 
     const std::optional<FileSeal> seal; /* if this process has a key */
     NewNodeFile file;
-    std::optional<CodecChoice> choice; /* of the codec auto */
-    std::optional<Stopwatch> writing;  /* since the first chunk */
+    std::optional<CodecChoice> choice; /* for the codec "auto" */
+    std::optional<Stopwatch> writing;  /* runs since the first chunk was stored */
     std::optional<PageSharing> sharing;
 
-    std::mutex mutex; /* of what follows */
+    std::mutex mutex; /* guards the following members */
     SharedObjects shared;
     Connections connections;
     std::vector<int> ranks;
     std::map<int, std::unique_ptr<Begun>> begun;
 
-    std::optional<ChunkPipeline> pipeline; /* last: its threads use what is above */
+    std::optional<ChunkPipeline> pipeline; /* last: uses the members above */
 };
 
 NodeFileWriter::Impl::Impl(const fs::path &directory, const std::string &host,
@@ -202,7 +202,7 @@ void NodeFileWriter::Impl::create()
     file.open([this](hid_t root) { describe(root); });
 }
 
-/* The file is still empty. */
+/* Measures the write rate if it is unknown; the file is still empty. */
 void NodeFileWriter::Impl::prepare_choice()
 {
     if (options.write_rate->value() == 0) {
@@ -226,7 +226,7 @@ void NodeFileWriter::Impl::describe(hid_t root) const
     }
 }
 
-/* What ranks have in common is saved with one of them. */
+/* Assigns content that several ranks share to the rank that saves it. */
 void NodeFileWriter::Impl::distribute(RankImage &image, int rank)
 {
     std::lock_guard lock(mutex);
@@ -243,7 +243,7 @@ void NodeFileWriter::Impl::note_rank(int rank, const std::string &whose)
     ranks.push_back(rank);
 }
 
-/* Makes the places for what a rank has. */
+/* Creates the rank's group and datasets. */
 void NodeFileWriter::Impl::open(int rank, RankGroup &place)
 {
     file.with_hdf5([&] {
@@ -273,7 +273,7 @@ std::unique_ptr<Begun> NodeFileWriter::Impl::take(int rank)
     return taken;
 }
 
-/* The chunk as it goes to the file. */
+/* Returns the chunk, encrypted if the file is sealed. */
 StoredChunk NodeFileWriter::Impl::sealed(const RankGroup &place, const StoredChunk &chunk) const
 {
     if (!seal) {
@@ -313,7 +313,7 @@ ChunkRecord NodeFileWriter::Impl::place_pages(RankGroup &place, const StoredChun
     return place.pages->place(chunk.job.index, chunk.encoded).value();
 }
 
-/* All chunks have been stored. */
+/* Writes the rank's tables after all of its chunks have been stored. */
 void NodeFileWriter::Impl::close(RankGroup &place)
 {
     std::ranges::sort(place.image.chunks, {}, [](const ChunkRecord &record) {
@@ -352,7 +352,8 @@ void NodeFileWriter::Impl::count(Begun &begun)
     begun.stats.seconds = begun.watch.seconds();
 }
 
-/* `read` fills a chunk with the next bytes; `messages`, at the end, counts them. */
+/* `read` fills a chunk with the next bytes of the log. After the last chunk,
+ * `messages` returns the number of messages. */
 void NodeFileWriter::Impl::store_message_log(
     int rank, std::uint64_t bytes, const ReadChunk &read,
     const std::function<std::uint64_t()> &messages)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * node_garbage.cpp - compares the records of a job with what is on this node.
+ * node_garbage.cpp - compares the records of a job with the checkpoints on this node.
  */
 #include "image/node_garbage.hpp"
 
@@ -21,12 +21,12 @@ namespace fs = std::filesystem;
 namespace
 {
 
-/* All that is known here of one number. */
+/* All that this node knows of the checkpoint with one number. */
 struct Found {
     std::optional<NodeRecord> record;
-    bool is_unreadable = false;     /* there is a record, which cannot be read */
-    std::optional<Checkpoint> here; /* in the directory of this node */
-    bool is_whole = false;          /* in a directory that can be seen from here */
+    bool is_unreadable = false;     /* its record exists but cannot be read */
+    std::optional<Checkpoint> here; /* the checkpoint in this node's own directory */
+    bool is_whole = false;          /* complete in a directory that this node sees */
 };
 
 using ByNumber = std::map<std::uint64_t, Found>;
@@ -42,7 +42,8 @@ void add_records(ByNumber &all, const fs::path &records)
     }
 }
 
-/* A record that names another place than a checkpoint's is none that we would follow. */
+/* Whether a record's directory is that of a checkpoint of this job; other directories are
+ * not followed. */
 bool is_place_of(const fs::path &directory, const std::string &job, std::uint64_t number)
 {
     return directory.is_absolute() &&
@@ -50,8 +51,8 @@ bool is_place_of(const fs::path &directory, const std::string &job, std::uint64_
            directory.parent_path().filename() == job;
 }
 
-/* The directories of the nodes, as this one has them, but those that the user has given:
- * these are looked at as every directory is. */
+/* Returns the node-local directories that the records name. Leaves out the directories
+ * that the user has given, which are searched anyway. */
 std::vector<Store> stores_here(const ByNumber &all, const Tiers &tiers, const std::string &job)
 {
     std::set<fs::path> directories;
@@ -66,7 +67,7 @@ std::vector<Store> stores_here(const ByNumber &all, const Tiers &tiers, const st
             if (!tiers.directories().contains(directory)) {
                 stores.emplace_back(directory);
             }
-        } catch (const Error &) { /* there is none here, or it is not ours */
+        } catch (const Error &) { /* not there, or not a directory of this user */
         }
     }
     return stores;
@@ -90,7 +91,7 @@ ByNumber look_at(const Tiers &tiers, const std::string &job)
     return all;
 }
 
-/* It can be used, as far as can be told from here. */
+/* Whether the checkpoint is usable, as far as this node can tell. */
 bool is_sure(const Found &found)
 {
     if (found.is_whole || !found.record) {
@@ -116,7 +117,8 @@ Checkpoint noted(const NodeRecord &record, const std::string &job, std::uint64_t
     return checkpoint;
 }
 
-/* Ours: its name says that it is a checkpoint's, its place that we may. */
+/* Removes the checkpoint's directory only if its name and place are those of a
+ * checkpoint. */
 std::vector<std::string> remove_directory(const Checkpoint &checkpoint)
 {
     if (!is_place_of(checkpoint.directory, checkpoint.job, checkpoint.number) ||
@@ -143,7 +145,7 @@ NodeGarbage node_garbage(const Tiers &tiers, const std::string &job, std::size_t
         } else if (found.record) {
             garbage.needed.insert(found.record->directory);
         } else if (found.here && !found.is_unreadable && number != used &&
-                   sure >= (found.is_whole ? keep : 1)) { /* nobody works on an old one */
+                   sure >= (found.is_whole ? keep : 1)) { /* too old to be in progress */
             garbage.left.push_back(*found.here);
         }
         sure += is_sure(found) ? 1 : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * node_garbage.hpp - which checkpoints on the nodes can go, for `ckpt gc`, and what of them
- * this node has. Agents remove what a job does not need while it runs (docs/levels.md); of
- * one that was given up it stays.
+ * node_garbage.hpp - finds the checkpoints on the nodes that `ckpt gc` can remove, and which
+ * parts of them this node has. While a job runs, agents remove the checkpoints that it does not
+ * need (docs/levels.md); the files of abandoned attempts stay.
  */
 #pragma once
 
@@ -18,23 +18,26 @@ namespace ckpt
 {
 
 struct NodeGarbage {
-    std::vector<Checkpoint> noted; /* by records that can go, newest first */
-    std::vector<Checkpoint> left;  /* here, though their records have gone; newest first */
+    std::vector<Checkpoint> noted; /* removable, according to records; newest first */
+    std::vector<Checkpoint> left;  /* on this node, with their records gone; newest first */
     std::set<std::filesystem::path> needed; /* directories that other records name */
 };
 
 /*
- * Of a job of which the `keep` (at least 1) newest sure checkpoints stay, and all that are
- * newer: sure is one that is whole where all nodes see it, or in this node's directory; and one
- * that is protected, unless this node should have a piece of it that it has not. Throws Error.
+ * Finds the garbage of a job. The `keep` (at least 1) newest sure checkpoints stay, and all
+ * newer ones. A checkpoint is sure if it is complete in a directory that all nodes see, or in
+ * this node's directory. A protected one is sure too, unless this node lacks a piece that it
+ * should have. Throws Error.
  */
 NodeGarbage node_garbage(const Tiers &tiers, const std::string &job, std::size_t keep,
                          std::uint64_t used = 0);
 
-/* Its record first, so that what is half removed never looks whole; then what is here. What is
- * on other nodes stays. Returns what Store::remove() does. Throws Error. */
+/* Removes the checkpoint's record first, so that a half-removed checkpoint never looks
+ * complete; then its files on this node. Files on other nodes stay. Returns the same as
+ * Store::remove(). Throws Error. */
 std::vector<std::string> remove_noted(const Tiers &tiers, const Checkpoint &checkpoint);
-/* What is here. Returns the same. Throws Error. */
+/* Removes the checkpoint's files on this node. Returns the same as Store::remove(). Throws
+ * Error. */
 std::vector<std::string> remove_left(const Checkpoint &checkpoint);
 
 } // namespace ckpt

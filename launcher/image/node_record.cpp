@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * node_record.cpp - writes, reads and removes the notes of checkpoints on the nodes.
+ * node_record.cpp - writes, reads and removes records of checkpoints on the nodes.
  */
 #include "image/node_record.hpp"
 

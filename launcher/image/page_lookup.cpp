@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * page_lookup.cpp - where in an image the content of pages is.
+ * page_lookup.cpp - finds the content of pages in an image.
  */
 #include "config.h"
 #include "image/page_lookup.hpp"
@@ -18,13 +18,14 @@ namespace
 
 constexpr std::uint64_t page_size = 4096;
 
-/* From the first of them to the last. */
+/* Returns the range from the first to the last address. */
 ckpt_range span_of(const PageRanges &ranges)
 {
     return {ranges.front().start, ranges.back().end};
 }
 
-/* Both lists rise: each is looked at once, and no more of the chunks than may be wanted. */
+/* Finds wanted pages in the chunks of regions. Both lists ascend, so each is traversed
+ * once; chunks outside the wanted range are skipped. */
 void find_in_regions(const RankImage &image, std::uint64_t chunk_size,
                      const PageRanges &wanted, std::vector<ChunkCopies> &found)
 {
@@ -51,7 +52,8 @@ void find_in_regions(const RankImage &image, std::uint64_t chunk_size,
     }
 }
 
-/* Adds what is at a place of the pages, unless it is zero. */
+/* Adds the parts of packed pages that chunks contain; pages outside of all chunks are
+ * zero. */
 class PageFinder
 {
   public:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * page_lookup.hpp - where in an image the content of pages is, by their addresses: in
- * chunks of regions, or of the pages that have changed.
+ * page_lookup.hpp - finds the content of pages in an image by their addresses: in chunks
+ * of regions, or in the chunks of packed pages.
  */
 #pragma once
 
@@ -24,27 +24,29 @@ struct PageCopy {
 };
 
 struct ChunkCopies {
-    const ChunkRecord *chunk; /* of the image's chunks, or of its pages */
+    const ChunkRecord *chunk; /* one of the image's chunks, or of its packed pages */
     std::vector<PageCopy> copies;
 };
 
-/* What the image itself has of the wanted pages, chunk by chunk. What is not stored is
- * zero, or inherited. chunk_size: the file's. */
+/* Returns where the image itself has the wanted pages, chunk by chunk. Pages that it does
+ * not store are zero or inherited from the base. chunk_size: that of the file. */
 std::vector<ChunkCopies> find_pages(const RankImage &image, std::uint64_t chunk_size,
                                     const PageRanges &wanted);
 
-/* Regions of which an image may have no more than what has changed. */
+/* Returns the regions that a packed image may store as page runs. */
 PageRanges packable_regions(const RankImage &image);
 
-/* Those of the wanted pages that are in runs of that kind. */
+/* Returns the wanted pages that are in runs of that kind. */
 PageRanges pages_of(const RankImage &image, PageRun::Kind kind, const PageRanges &wanted);
 
-/* Throws Error, beginning with `whose`, unless the runs are in order, in regions that
- * may_be_packed(), and their data fill the pages. */
+/* Throws Error, beginning with `whose`, unless the runs are in order and lie in
+ * regions for which may_be_packed() holds. Their data must have the length of the
+ * packed pages. */
 void require_sane_page_runs(const RankImage &image, std::uint64_t chunk_size,
                             const ChunkFile &file, const std::string &whose);
 
-/* Throws Error, beginning with `whose`, unless what the image inherits is in the base. */
+/* Throws Error, beginning with `whose`, unless the base has all pages that the image
+ * inherits. */
 void require_base(const RankImage &image, const RankImage &base,
                   const std::string &whose);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * page_pool.cpp - a bounded number of places for copies of pages.
+ * page_pool.cpp - a bounded number of buffers for copies of pages.
  */
 #include "config.h"
 #include "image/page_pool.hpp"
@@ -21,12 +21,12 @@ namespace ckpt
 namespace
 {
 
-constexpr std::size_t growth = 64u << 20; /* bytes: a multiple of all granules */
+constexpr std::size_t growth = 64u << 20; /* bytes; a multiple of every granule size */
 
-/* What is mapped at once; likewise. */
+/* Maximum size of one mapping; a multiple of every granule size. */
 constexpr std::size_t largest_piece = 16u << 20;
 
-/* Of an automatic one, whatever is available: a quarter of the machine. */
+/* Upper limit of an automatic pool: a quarter of the machine's memory. */
 std::size_t largest_pool()
 {
     const auto all = static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) *
@@ -78,8 +78,8 @@ std::byte *PagePool::take(int waiting)
     return nullptr;
 }
 
-/* The mutex is held. Null: the system gives no more, and is not asked again until all places
- * are free. */
+/* The caller holds the mutex. Returns null if the system provides no more memory; the pool
+ * does not ask again until all buffers are free. */
 std::byte *PagePool::new_place()
 {
     const std::size_t in_piece = piece_ / granule_;
@@ -100,12 +100,12 @@ bool PagePool::map_piece()
     if (address == MAP_FAILED) {
         return false;
     }
-    (void)::madvise(address, piece_, MADV_HUGEPAGE); /* programs wait for its first touch */
+    (void)::madvise(address, piece_, MADV_HUGEPAGE); /* writers wait for the first touch */
     pieces_.push_back(static_cast<std::byte *>(address));
     return true;
 }
 
-/* The mutex is held. */
+/* The caller holds the mutex. */
 bool PagePool::grow()
 {
     const std::size_t wanted = room_ + growth;
@@ -114,7 +114,7 @@ bool PagePool::grow()
     return may_grow_;
 }
 
-/* The mutex is held, and all places are free. */
+/* The caller holds the mutex, and all buffers are free. */
 void PagePool::shrink()
 {
     const std::size_t kept = (std::min(first_room_, least_pool) + piece_ - 1) / piece_;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * page_pool.hpp - a bounded number of places for copies of pages that a process is about
- * to write to before they are saved (Plank 1993, section 3.3).
+ * page_pool.hpp - a bounded number of buffers for copies of pages that a process is about to
+ * overwrite before they are saved (Plank 1993, section 3.3).
  *
- * Thread-safe. Places that were used last are used first, so that no more memory is
- * touched than need be; and address space is taken in pieces as it is needed, as that may be
- * limited, too. When all have come back the system gets their memory, but for least_pool.
+ * Thread-safe. Buffers that were used last are reused first, to keep the touched memory
+ * small. Address space is mapped piecewise as needed, because it may be limited too. When
+ * all buffers are free, the pool returns its memory to the system, except least_pool.
  */
 #pragma once
 
@@ -20,10 +20,10 @@
 namespace ckpt
 {
 
-inline constexpr std::size_t least_pool = 256u << 20; /* bytes, of an automatic one */
+inline constexpr std::size_t least_pool = 256u << 20; /* bytes, of an automatic pool */
 inline constexpr std::size_t default_granule = 64u << 10;
 
-/* Returns it; throws Error unless it is a power of two, 4096 to 1 MiB. */
+/* Returns `granule`; throws Error unless it is a power of two from 4096 to 1 MiB. */
 std::size_t require_granule(std::size_t granule);
 
 class PagePool
@@ -31,9 +31,10 @@ class PagePool
   public:
     using Available = std::function<std::uint64_t()>; /* bytes */
 
-    /* As many places of `granule` bytes as fit into `bytes`, but at least one. With 0
-     * bytes into least_pool, and then as long as the pool is at most a quarter of what
-     * would be available without it. Fewer, or none, where the system gives no more. */
+    /* The pool has `bytes` / `granule` buffers of `granule` bytes, at least one. With
+     * `bytes` 0 its size is automatic: it starts with least_pool bytes and grows while it is
+     * at most a quarter of the memory that would be available without it. The pool is
+     * smaller, or empty, if the system provides less memory. */
     PagePool(std::size_t bytes, std::size_t granule,
              Available available = [] { return available_memory(); });
     ~PagePool();
@@ -42,11 +43,12 @@ class PagePool
 
     std::size_t granule() const { return granule_; }
 
-    /* A place; or null: all are taken, if there are any, and the eventfd `waiting` will be
-     * written to when one comes back. */
+    /* Returns a buffer, or null. Null means that all are in use; then the pool writes to the
+     * eventfd `waiting` when one is returned. If the pool is empty, no buffer is ever
+     * returned. */
     std::byte *take(int waiting);
     void give_back(std::byte *place);
-    /* The eventfd will be closed. */
+    /* The caller will close the eventfd; the pool must not use it any more. */
     void forget(int waiting);
 
   private:
@@ -57,14 +59,14 @@ class PagePool
 
     const std::size_t granule_;
     const Available available_;
-    const std::size_t size_;       /* bytes, at most */
-    const std::size_t piece_;      /* bytes of a piece */
-    const std::size_t first_room_; /* that needs no question */
-    std::mutex mutex_; /* of what follows */
-    std::vector<std::byte *> pieces_; /* mapped */
-    std::size_t room_; /* bytes that may be used; more if there is memory */
-    bool may_grow_ = true; /* since all places were free */
-    std::size_t used_ = 0; /* places that were ever taken: the first ones of the pieces */
+    const std::size_t size_;       /* upper limit in bytes */
+    const std::size_t piece_;      /* bytes of one mapping */
+    const std::size_t first_room_; /* bytes usable without checking the available memory */
+    std::mutex mutex_; /* guards the following members */
+    std::vector<std::byte *> pieces_; /* mappings */
+    std::size_t room_; /* bytes that may be used now; grow() raises it */
+    bool may_grow_ = true; /* reset when all buffers are free */
+    std::size_t used_ = 0; /* buffers ever used, the first ones of the pieces */
     std::vector<std::byte *> free_;
     std::vector<int> waiting_;
 };

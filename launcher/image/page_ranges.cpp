@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * page_ranges.cpp - sets of addresses.
+ * page_ranges.cpp - operations on sets of addresses.
  */
 #include "config.h"
 #include "image/page_ranges.hpp"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * page_ranges.hpp - sets of addresses, as ranges that rise and do not touch each other.
+ * page_ranges.hpp - sets of addresses, as ascending ranges that do not touch each
+ * other.
  */
 #pragma once
 
@@ -14,15 +15,15 @@ namespace ckpt
 
 using PageRanges = std::vector<ckpt_range>;
 
-/* Adds a range that begins behind, or at, the end of the last one. */
+/* Appends a range that begins at or after the end of the last one. */
 void append_range(PageRanges &ranges, const ckpt_range &range);
 
 PageRanges unite(const PageRanges &left, const PageRanges &right);
 PageRanges intersect(const PageRanges &left, const PageRanges &right);
-/* What is in `left` and not in `right`. */
+/* Returns the addresses in `left` that are not in `right`. */
 PageRanges subtract(const PageRanges &left, const PageRanges &right);
 
-/* How many addresses. */
+/* Returns the number of addresses. */
 std::uint64_t length_of(const PageRanges &ranges);
 
 } // namespace ckpt

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * page_sharing.cpp - finds pages with the same content in the ranks of a node.
+ * page_sharing.cpp - finds pages with identical content in the ranks of a node.
  */
 #include "config.h"
 #include "image/page_sharing.hpp"
@@ -13,11 +13,13 @@ namespace ckpt
 namespace
 {
 
-/* By which a page is chosen: the same content is chosen everywhere. */
+/* The sample consists of pages whose first bytes have a certain hash. So all ranks choose
+ * pages with the same content. */
 constexpr std::size_t label_bytes = 64;
 constexpr std::uint64_t one_of = 16;
 
-/* The part of pages that has to be there twice, so that it is worth while to hash all. */
+/* If at least this part of the sampled pages are duplicates, hashing all pages pays
+ * off. */
 constexpr double worthwhile = 1.0 / 16;
 
 bool is_in_sample(std::span<const std::byte> page)

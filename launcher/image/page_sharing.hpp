@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * page_sharing.hpp - finds pages with the same content in the ranks of a node, so that
- * they are stored once.
+ * page_sharing.hpp - finds pages with identical content in the ranks of a node, so that
+ * each content is stored once.
  *
- * Of a page 128 bits of hash (XXH3) are kept, of exactly those bytes that go into the
- * file.
+ * Pages are compared by a 128-bit XXH3 hash of exactly those bytes that go into the file.
  */
 #pragma once
 
@@ -25,26 +24,26 @@
 namespace ckpt
 {
 
-/* Pages that are alike, of those that were looked at. */
+/* How many of the examined pages are duplicates. */
 struct SharingFound {
     std::uint64_t pages = 0;
-    std::uint64_t twice = 0; /* that had been seen before */
+    std::uint64_t twice = 0; /* pages with content that had been seen before */
 };
 
-/* Of one file. Thread-safe. */
+/* For one file. Thread-safe. */
 class PageSharing
 {
   public:
-    /* sample: of 16 pages one, chosen by its content, is looked at, and nothing is
-     * changed. */
+    /* sample: only counts duplicates among one of 16 pages, chosen by content; nothing is
+     * shared. */
     enum class Extent { all, sample };
 
     explicit PageSharing(Extent extent) : extent_(extent) {}
 
     Extent extent() const { return extent_; }
 
-    /* Where a page with this content is stored, if there is one before it; else that is
-     * here, from now on. Not for pages of zeros. */
+    /* Returns where a page with this content is stored already. If there is none, returns
+     * nothing and records `here` as its place. Not for pages of zeros. */
     struct Place {
         std::uint64_t address;
         int rank;
@@ -63,9 +62,9 @@ class PageSharing
             return XXH128_isEqual(left, right) != 0;
         }
     };
-    /* Threads seldom want the same part. */
+    /* The table is divided by hash, so that threads rarely need the same part. */
     struct Part {
-        std::mutex mutex; /* of what follows */
+        std::mutex mutex; /* guards the following members */
         std::unordered_map<XXH128_hash_t, Place, Hasher, Equal> places;
         SharingFound found;
     };
@@ -75,21 +74,21 @@ class PageSharing
 };
 
 /*
- * Whether the pages of a checkpoint are shared; with automatic if the one before, in which
- * no more than a sample was looked at, or all, had enough that would be. Thread-safe.
+ * Decides whether the pages of a checkpoint are shared. With Switch::automatic they are if
+ * the previous checkpoint, sampled or complete, had enough duplicates. Thread-safe.
  */
 class SharingChoice
 {
   public:
     explicit SharingChoice(Switch mode) : mode_(mode) {}
 
-    /* Of the next file; none: nothing is looked at. */
+    /* Returns the extent for the next file; nothing: pages are not examined. */
     std::optional<PageSharing::Extent> next() const;
     void learn(const SharingFound &found);
 
   private:
     const Switch mode_;
-    mutable std::mutex mutex_; /* of what follows */
+    mutable std::mutex mutex_; /* guards the following members */
     bool is_worthwhile_ = false;
 };
 

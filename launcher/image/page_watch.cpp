@@ -35,7 +35,7 @@ namespace
 
 namespace fs = std::filesystem;
 
-/* Bytes that are pinned for devices (RDMA, io_uring). */
+/* Returns how much memory is pinned for devices (RDMA, io_uring), as text; empty: none. */
 std::string pinned_memory(pid_t pid)
 {
     std::ifstream status(fmt::format("/proc/{}/status", pid));
@@ -48,8 +48,8 @@ std::string pinned_memory(pid_t pid)
     return {};
 }
 
-/* Memory, random numbers, terminals (majors 1, 4, 5 and 136 to 143): devices that write
- * where they are told to by a system call, and at no other time. */
+/* Memory, random number and terminal devices (majors 1, 4, 5 and 136 to 143) only write to
+ * the memory that a system call names, during that call. */
 bool is_harmless(dev_t device)
 {
     unsigned number = major(device);
@@ -57,7 +57,8 @@ bool is_harmless(dev_t device)
            (number >= 136 && number <= 143);
 }
 
-/* A device that the process has open and that might write into its memory. */
+/* Returns a device that the process has open and that may write into its memory; or an
+ * empty text. */
 std::string open_device(pid_t pid)
 {
     std::error_code error;
@@ -75,7 +76,8 @@ std::string open_device(pid_t pid)
 
 unsigned long PageWatch::descriptor_flags()
 {
-    /* Nobody is ever told of a fault: so none of the kernel's are refused either. */
+    /* USER_MODE_ONLY is enough: with asynchronous protection no faults are reported, and
+     * those of the kernel are not refused. */
     return O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY;
 }
 
@@ -122,7 +124,8 @@ void PageWatch::watch(const ckpt_range &range)
     }
 }
 
-/* Pages with data in mappings that are not watched (any more): new ones, and moved ones. */
+/* Returns pages with data in mappings that are not watched (any more): new or moved
+ * ones. */
 PageRanges PageWatch::unwatched(const ckpt_range &range) const
 {
     pagemap::ScanArgument argument;
@@ -140,8 +143,8 @@ PageRanges PageWatch::unwatched(const ckpt_range &range) const
     return found;
 }
 
-/* Asks for pages with data that have been written to, in mappings that are watched, and
- * that from now on they have not. */
+/* Builds the request for written pages with data in watched mappings; the kernel
+ * write-protects them again. */
 pagemap::ScanArgument PageWatch::protection(const ckpt_range &range) const
 {
     pagemap::ScanArgument argument;
@@ -156,7 +159,8 @@ pagemap::ScanArgument PageWatch::protection(const ckpt_range &range) const
     return argument;
 }
 
-/* A mapping without data need not be watched: when it gets some, all of that is new. */
+/* A mapping without data need not be watched: all data that appears in it later counts as
+ * new. */
 PageRanges PageWatch::look(const ckpt_range &range)
 {
     PageRanges strange = unwatched(range), written;
@@ -165,7 +169,7 @@ PageRanges PageWatch::look(const ckpt_range &range)
     }
     pagemap::ScanArgument argument = protection(range);
     if (int error = pagemap::scan(pagemap_.get(), argument, written)) {
-        /* The kernel has perhaps forgotten some. */
+        /* pages found before the error are protected again, so their changes may be lost */
         fail_errno(error, "cannot write-protect the memory of process {} at {:#x}", pid_,
                    argument.start);
     }

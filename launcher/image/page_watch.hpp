@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * page_watch.hpp - which pages of a process have been written to since the last look, by
- * asynchronous write protection: the kernel takes note in the page map, and the process
- * loses a fault at the first write to a page after a look, no more.
+ * page_watch.hpp - finds the pages of a process that were written since the last look, by
+ * asynchronous write protection. The kernel records writes in the page map; the process
+ * only takes one page fault at the first write to a page after a look.
  *
- * With Linux 6.7 and later. All is over, and nothing of it left in the process, when
- * its userfaultfd, of which this has the only descriptor, is closed.
+ * Needs Linux 6.7 or later. This object has the only descriptor of the process's
+ * userfaultfd. When it is closed, the watch ends and leaves nothing behind in the process.
  */
 #pragma once
 
@@ -24,22 +24,22 @@ namespace ckpt
 class PageWatch
 {
   public:
-    /* Of the descriptor that the process makes. */
+    /* Flags with which the process creates the userfaultfd. */
     static unsigned long descriptor_flags();
 
-    /* Why pages of the process may be written to without the kernel knowing: it lets
-     * devices, or other processes, write into its memory. Empty: they are not. */
+    /* Returns why the process's pages may change without the kernel recording it: devices
+     * or other processes may write into its memory. Empty: no such reason. */
     static std::string obstacle(pid_t pid);
 
-    /* `descriptor`: a userfaultfd of the process, of which it knows nothing yet. Throws
-     * Error if the kernel cannot do it. */
+    /* `descriptor`: a new, unused userfaultfd of the process. Throws Error if the kernel
+     * does not support this. */
     PageWatch(pid_t pid, Fd descriptor);
 
     /*
-     * Of private anonymous memory of the process, which stands still: the pages with
-     * data that have been written to, or got there in another way, since the last look.
-     * The first time these are all. Both ends of the range page-aligned, all of it mapped.
-     * Throws Error: then any may have been written to.
+     * Returns the pages with data in private anonymous memory of the stopped process that
+     * were written, or got data in another way, since the last look. The first look
+     * returns all. The range is page-aligned and completely mapped. Throws Error; then any
+     * page may have changed.
      */
     PageRanges look(const ckpt_range &range);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pagemap_scan.hpp - the ioctl PAGEMAP_SCAN of Linux 6.7 and later, which the headers of
- * older systems do not have.
+ * pagemap_scan.hpp - the ioctl PAGEMAP_SCAN of Linux 6.7 and later, which older headers do
+ * not define.
  */
 #pragma once
 
@@ -41,12 +41,12 @@ struct ScanRegion {
 
 inline constexpr unsigned long scan_request = _IOWR('f', 16, ScanArgument);
 
-/* A flag: what matches is write-protected. */
+/* A flag: write-protect the matching pages. */
 inline constexpr std::uint64_t write_protect_matching = 1u << 0;
 
 /* Categories. */
-inline constexpr std::uint64_t watched = 1u << 0; /* by asynchronous write protection */
-inline constexpr std::uint64_t written = 1u << 1; /* is not write-protected */
+inline constexpr std::uint64_t watched = 1u << 0; /* by asynchronous protection */
+inline constexpr std::uint64_t written = 1u << 1; /* not write-protected */
 inline constexpr std::uint64_t file = 1u << 2;
 inline constexpr std::uint64_t present = 1u << 3;
 inline constexpr std::uint64_t swapped = 1u << 4;
@@ -55,7 +55,8 @@ inline constexpr std::uint64_t guard = 1u << 8; /* Linux 6.15 */
 
 inline constexpr std::uint64_t basic = file | present | swapped | zero_page;
 
-/* Which of `basic` and `guard` PAGEMAP_SCAN on this page map takes; 0 if there is none. */
+/* Returns which of `basic` and `guard` PAGEMAP_SCAN on this page map accepts; 0 if the
+ * kernel does not have PAGEMAP_SCAN. */
 inline std::uint64_t known_categories(int descriptor)
 {
     for (std::uint64_t categories : {basic | guard, basic}) {
@@ -70,8 +71,9 @@ inline std::uint64_t known_categories(int descriptor)
 }
 
 /*
- * Appends to `ranges` the pages of argument.start to argument.end that match, by rising
- * address. Returns 0, or an errno with argument.start where it came about.
+ * Appends the matching pages from argument.start to argument.end to `ranges`, by ascending
+ * address. Returns 0 or an errno; after an error argument.start is the address where it
+ * occurred.
  */
 inline int scan(int descriptor, ScanArgument &argument, PageRanges &ranges)
 {

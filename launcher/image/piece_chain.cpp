@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * piece_chain.cpp - pieces of checkpoints, one on top of the other.
+ * piece_chain.cpp - incremental pieces and the pieces on which they build.
  */
 #include "config.h"
 #include "image/piece_chain.hpp"
@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 namespace
 {
 
-/* Null unless it is what the piece was made on top of. */
+/* Returns the piece of `base` on which `piece` builds; null if it is not
+ * there. */
 const Piece *base_of(const Piece &piece, const Manifest &base)
 {
     auto found = std::ranges::find(base.pieces, piece.base_identity, &Piece::identity);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * piece_chain.hpp - a piece of a checkpoint with the pieces that it was made on top of,
- * which are in other checkpoints of the job.
+ * piece_chain.hpp - an incremental piece and the pieces on which it builds, which are in
+ * other checkpoints of the job.
  */
 #pragma once
 
@@ -16,17 +16,19 @@
 namespace ckpt
 {
 
-/* Opens a piece of the checkpoint in `directory` and, beside that, those under it. Throws
- * Error, also if one of them is missing or another one than it was. */
+/* Opens a piece of the checkpoint in `directory`, and the pieces on which it builds, in
+ * the directories beside that. Throws Error, also if one of them is missing or was
+ * replaced by another one. */
 NodeFileReader open_piece(const std::filesystem::path &directory,
                           const Manifest &manifest, const Piece &piece,
                           unsigned threads = 0);
 
-/* The manifest of a checkpoint of the same job; null if it is not there, or not whole. */
+/* Returns the manifest of a checkpoint of the same job; null if the checkpoint is missing
+ * or incomplete. */
 using ManifestOf = std::function<const Manifest *(std::uint64_t number)>;
 
-/* Why the checkpoint cannot be read for want of what it was made on top of, directly;
- * empty if it can. */
+/* Returns why the checkpoint cannot be read if the checkpoint on which it directly builds
+ * is missing; empty if it is there. */
 std::string missing_base(const Manifest &manifest, const ManifestOf &manifest_of);
 
 } // namespace ckpt

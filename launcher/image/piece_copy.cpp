@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * piece_copy.cpp - a piece, chunk by chunk, to where it lasts longer.
+ * piece_copy.cpp - copies a piece, chunk by chunk, to a slower tier.
  */
 #include "config.h"
 #include "image/piece_copy.hpp"
@@ -31,10 +31,10 @@ namespace fs = std::filesystem;
 namespace
 {
 
-/* Between chunks. */
+/* Bytes per read between chunks. */
 constexpr std::size_t block_size = 1u << 20;
 
-/* All chunks of a file, as they lie in it. */
+/* Returns all chunks of a file, by ascending offset. */
 std::vector<ChunkRecord> chunks_in_order(const NodeFileReader &reader)
 {
     std::vector<ChunkRecord> all;
@@ -49,7 +49,7 @@ std::vector<ChunkRecord> chunks_in_order(const NodeFileReader &reader)
     return all;
 }
 
-/* Reads a file from its start to its end; chunks with their checksums. */
+/* Reads a file from start to end, and verifies the chunks' checksums. */
 class OrderedReader
 {
   public:
@@ -122,7 +122,7 @@ void PieceCopy::run()
     }
     copy.sync();
     copy.leave_cache();
-    /* Its tables, too, are what the manifest says. */
+    /* Verifies the tables of the copy against the manifest. */
     (void)NodeFileReader(copy.temporary(),
                          {.threads = 1, .checksum = piece_.checksum, .salt = piece_.salt});
     copy.publish();

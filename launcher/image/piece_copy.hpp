@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * piece_copy.hpp - copies a piece of a checkpoint into another directory, and is sure of
- * every byte of it.
+ * piece_copy.hpp - copies a piece of a checkpoint into another directory, and verifies all
+ * of its bytes.
  */
 #pragma once
 
@@ -18,8 +18,8 @@ namespace ckpt
 class PieceCopy
 {
   public:
-    /* Of the checkpoint in the directory `from`, into `to`. write_limit: bytes per second;
-     * 0: none. */
+    /* Copies `piece` of the checkpoint in the directory `from` to `to`. write_limit: bytes
+     * per second; 0: no limit. */
     PieceCopy(std::filesystem::path from, std::filesystem::path to, Piece piece,
               std::uint64_t write_limit)
         : from_(std::move(from)), to_(std::move(to)), piece_(std::move(piece)),
@@ -27,11 +27,11 @@ class PieceCopy
     {
     }
 
-    /* Makes `to` if need be. The file has its name there when it is on the disk, and when
-     * each chunk and the tables have been compared with their checksums, and these with
-     * that of the piece. Throws Error; then nothing is left of it. */
+    /* Creates `to` if needed. The file gets its name after it is on the disk and verified:
+     * chunks and tables by their checksums, and those by the piece's checksum. Throws
+     * Error; then no file is left behind. */
     void run();
-    /* Makes run() throw soon. From any thread. */
+    /* Makes run() throw soon. Any thread may call it. */
     void cancel() { cancelled_ = true; }
 
   private:

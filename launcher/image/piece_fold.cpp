@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * piece_fold.cpp - one file of several pieces.
+ * piece_fold.cpp - merges an incremental piece with its bases.
  */
 #include "config.h"
 #include "image/piece_fold.hpp"

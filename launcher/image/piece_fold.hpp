@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * piece_fold.hpp - makes one file of a piece and those that it was made on top of, which
- * then are not needed for it any more.
+ * piece_fold.hpp - merges a piece and the pieces on which it builds into one file, so that
+ * it no longer needs them.
  */
 #pragma once
 
@@ -18,30 +18,30 @@ namespace ckpt
 class PieceFold
 {
   public:
-    /* Of the piece of this node in the checkpoint in `directory`; options: codec, threads
-     * and limits of the file. */
+    /* For this node's piece of the checkpoint in `directory`. options: codec, threads and
+     * limits for the new file. */
     PieceFold(std::filesystem::path directory, std::uint64_t identity,
               const WriterOptions &options)
         : directory_(std::move(directory)), identity_(identity), options_(options)
     {
     }
 
-    /* Writes the file, in the same directory. Throws Error; then nothing is left of it. */
+    /* Writes the file to the same directory. Throws Error; then no file is left behind. */
     Piece run();
-    /* Makes run() throw soon. From any thread. */
+    /* Makes run() throw soon. Any thread may call it. */
     void cancel();
 
   private:
     const std::filesystem::path directory_;
     const std::uint64_t identity_;
     WriterOptions options_;
-    std::mutex mutex_; /* of what follows */
+    std::mutex mutex_; /* guards the following members */
     bool cancelled_ = false;
     std::unique_ptr<NodeFileWriter> writer_;
 };
 
-/* Puts a folded piece in the place of what it was made of, if the checkpoint still has
- * that, and removes the file that is not needed any more. Throws Error. */
+/* Replaces the original piece in the manifest by the folded piece, if the manifest still
+ * has the original, and removes the file that is no longer needed. Throws Error. */
 void replace_piece(const std::filesystem::path &directory, const Piece &folded);
 
 } // namespace ckpt

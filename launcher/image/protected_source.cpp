@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * protected_source.cpp - memory of a process that goes on while it is saved.
+ * protected_source.cpp - memory of a process that runs while it is saved.
  *
- * That what was read is what the process had at the cut: a write has to wait (and reading
- * does not disturb it); and that the memory was still there when it was read follows from
- * allow(), which says so only if no loss was under way after that. A loss that was told
- * before has been noted by the serving thread, under the mutex.
+ * Why the content is that of the cut: a write to a protected page waits until the page
+ * has been read, and reading does not disturb that. Why the memory was still there when
+ * it was read: allow() succeeds only if no loss was in progress after the read. The
+ * serving thread has recorded, under the mutex, all losses reported before that.
  */
 #include "config.h"
 #include "image/protected_source.hpp"
@@ -31,12 +31,12 @@ namespace
 
 constexpr std::uint64_t page_size = 4096;
 
-/* What one call protects: large enough to hide what a call costs, small enough for
- * several threads to have something to do. */
+/* Bytes that one call protects: enough to hide the cost of a call, but few enough to give
+ * several threads work. */
 constexpr std::uint64_t protected_at_once = 32u << 20;
 
-/* Somebody waits for this thread: on a machine whose processors are all busy it is to run
- * at once, if we are allowed to. */
+/* The application waits for this thread. If permitted, the thread gets real-time
+ * priority, so that it runs at once even if all processors are busy. */
 void run_first()
 {
     sched_param lowest{};
@@ -108,8 +108,8 @@ void ProtectedSource::require_kept(Granule granule) const
     }
 }
 
-/* Takes those granules of a chunk that are still to be read, and copies the others from
- * the pool. */
+/* Claims the granules of a chunk that are not read yet, and copies the others from the
+ * pool. */
 std::vector<ProtectedSource::Granule> ProtectedSource::claim(const ChunkJob &job,
                                                              std::span<std::byte> chunk)
 {
@@ -137,7 +137,7 @@ std::vector<ProtectedSource::Granule> ProtectedSource::claim(const ChunkJob &job
     return claimed;
 }
 
-/* Neighbours at once. */
+/* Reads adjacent granules with one call. */
 void ProtectedSource::read_granules(const ChunkJob &job,
                                     std::span<const Granule> claimed,
                                     std::span<std::byte> chunk) const
@@ -161,18 +161,18 @@ bool ProtectedSource::allow(const PageRanges &pages) const
     });
 }
 
-/* They have been read: the process may write there. */
+/* The granules have been read: the process may write there again. */
 void ProtectedSource::settle(const ChunkJob &job, std::span<const Granule> claimed)
 {
     while (!allow(granules_.content(job))) {
-        std::this_thread::yield(); /* until the serving thread has heard why */
+        std::this_thread::yield(); /* until the serving thread has received the event */
     }
     std::lock_guard lock(mutex_);
     for (Granule granule : claimed) {
         require_kept(granule);
         states_[granule] = State::saved;
     }
-    if (!unserved_.empty()) { /* perhaps it came in between */
+    if (!unserved_.empty()) { /* a fault may have come in between */
         (void)::eventfd_write(wakeup_.get(), 1);
     }
 }
@@ -187,7 +187,7 @@ void ProtectedSource::read(const ChunkPlan &, const ChunkJob &job,
     try {
         read_granules(job, claimed, chunk);
     } catch (const Error &) {
-        settle(job, claimed); /* which perhaps knows why */
+        settle(job, claimed); /* throws a more precise error if the memory is lost */
         throw;
     }
     settle(job, claimed);
@@ -244,7 +244,8 @@ void ProtectedSource::take_events()
     }
 }
 
-/* Of what is being read nobody knows how much was still there. */
+/* Granules in the range that were not read yet are lost. That includes those being read,
+ * because it is unknown how much was still there. */
 void ProtectedSource::lose(const ckpt_range &range)
 {
     auto [first, end] = granules_.within(range);
@@ -269,7 +270,7 @@ void ProtectedSource::serve_all()
     }
 }
 
-/* False: it has to be tried again when something has happened, of which we shall hear. */
+/* Returns false if the fault must be tried again after a later event. */
 bool ProtectedSource::serve(Fault &fault)
 {
     std::optional<Granule> granule = granules_.find(fault.page);
@@ -298,7 +299,7 @@ bool ProtectedSource::serve(Fault &fault)
     return false;
 }
 
-/* False: it is no longer there. */
+/* Returns false if the memory is no longer there. */
 bool ProtectedSource::copy(Granule granule, std::byte *place) const
 {
     const ChunkJob &job = plan_.jobs[granules_.number(granule)];

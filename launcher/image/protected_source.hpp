@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * protected_source.hpp - memory of a process that goes on while it is saved: it may write
- * to a page when that has been read, for the file or into a pool of copies (Plank
- * 1993, section 3.3: concurrent, low-latency checkpointing).
+ * protected_source.hpp - memory of a process that runs while it is saved. The process may
+ * write to a page once the page has been read, either for the file or into a pool of
+ * copies (Plank 1993, section 3.3: concurrent, low-latency checkpointing).
  *
- * Each granule, some neighbouring pages, is read once before it may be written to: by
- * whoever is first, the pipeline that comes to its chunk, or the thread that serves
- * faults. If the pool is full the process waits for the pipeline. If memory that has not
- * been saved is given back, it is lost, and with it this checkpoint.
+ * Each granule, some adjacent pages, is read once before the process may write to it. The
+ * reader is the pipeline when it comes to the chunk, or the thread that serves faults,
+ * whichever is first. If the pool is full, the process waits for the pipeline. If the
+ * process unmaps or discards unsaved memory, that memory is lost and the checkpoint
+ * fails.
  */
 #pragma once
 
@@ -34,7 +35,7 @@
 namespace ckpt
 {
 
-/* A process has given back memory that was not yet saved. */
+/* The process has unmapped or discarded memory that was not saved yet. */
 class MemoryGivenBack : public Error
 {
   public:
@@ -44,9 +45,9 @@ class MemoryGivenBack : public Error
 class ProtectedSource : public ChunkSource
 {
   public:
-    /* Protects what the plan has to be read of these mappings, by that many threads,
-     * while the process stands still; when this returns it may go on. The memory and the
-     * pool outlive this. Throws Error: nothing is protected then. */
+    /* Protects the memory in these mappings that the plan reads, with `threads` threads,
+     * while the process is stopped. After this the process may resume. The memory and the
+     * pool outlive this object. Throws Error; then nothing is protected. */
     ProtectedSource(std::shared_ptr<WriteProtection> protection,
                     const RemoteMemory &memory, ChunkPlan plan,
                     const PageRanges &mappings, PagePool &pool, unsigned threads);
@@ -56,17 +57,18 @@ class ProtectedSource : public ChunkSource
 
     const ChunkPlan &plan() const { return plan_; }
 
-    /* Each job once. Throws MemoryGivenBack, too. */
+    /* Reads each job once. Also throws MemoryGivenBack. */
     void read(const ChunkPlan &plan, const ChunkJob &job,
               std::span<std::byte> chunk) override;
 
-    /* That of the first write that waits for the pool. */
+    /* Returns the job of the first write that waits for the pool. */
     std::optional<std::size_t> urgent() const override;
 
-    /* That of the last write that waited: most programs go on to the next page. */
+    /* Returns the job of the last write that waited: most programs continue with the next
+     * page. */
     std::size_t following() const override;
 
-    /* So far. */
+    /* Returns the times of the faults so far. */
     FaultTimes faults() const;
 
   private:
@@ -74,9 +76,9 @@ class ProtectedSource : public ChunkSource
     using Granule = GranuleMap::Index;
 
     enum class State : std::uint8_t {
-        waiting, /* to be read, and protected */
-        reading, /* by the pipeline */
-        pooled,  /* has been copied */
+        waiting, /* still protected, not read yet */
+        reading, /* the pipeline is reading it */
+        pooled,  /* copied into the pool */
         saved,
         lost,
     };
@@ -107,16 +109,16 @@ class ProtectedSource : public ChunkSource
     const ChunkPlan plan_;
     PagePool &pool_;
     const GranuleMap granules_;
-    Fd wakeup_; /* eventfd: of the serving thread */
+    Fd wakeup_; /* eventfd that wakes the serving thread */
 
-    mutable std::mutex mutex_;  /* of what follows */
+    mutable std::mutex mutex_;  /* guards the following members */
     std::vector<State> states_; /* by granule */
-    std::unordered_map<Granule, std::byte *> places_; /* of what is pooled */
+    std::unordered_map<Granule, std::byte *> places_; /* buffers of pooled granules */
     std::vector<Fault> unserved_;
-    std::size_t last_written_ = 0; /* job */
+    std::size_t last_written_ = 0; /* index of a job */
     FaultTimes faults_;
     bool ends_ = false;
-    std::thread server_; /* last: starts when all else is there */
+    std::thread server_; /* last: the thread uses the members above */
 };
 
 } // namespace ckpt

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rank_capture.cpp - one stopped process on its way into a node file.
+ * rank_capture.cpp - saves one stopped process into a node file.
  */
 #include "config.h"
 #include "image/rank_capture.hpp"
@@ -18,7 +18,7 @@ namespace ckpt
 namespace
 {
 
-/* The mappings that something is planned to be read of. */
+/* Returns the mappings of which the plan reads any part. */
 PageRanges mappings_of(const ChunkPlan &plan, const RankImage &image)
 {
     PageRanges mappings;
@@ -66,7 +66,8 @@ RankCapture::RankCapture(const StoppedProcess &process, SnapshotMethod method,
     }
 }
 
-/* Reading fails if the process has ended, but its page map would look empty. */
+/* Throws unless the process is still stopped. The page map of an ended process
+ * looks empty, but reading its memory fails. */
 void RankCapture::require_standing() const
 {
     require_unchanged(memory_, process_.snapshot, image_.snapshot, whose_);
@@ -104,7 +105,8 @@ void RankCapture::copy_to_memory(const PipelineOptions &options, unsigned thread
     }
 }
 
-/* All of it, or nothing: then it is saved while it stands still. */
+/* Protects all of the planned memory. If that fails, nothing is protected, and
+ * the process is saved while it is stopped. */
 void RankCapture::protect(const PipelineOptions &options, unsigned threads)
 {
     make_plan(options.chunk_size, PlanPart::own);
@@ -118,7 +120,8 @@ void RankCapture::protect(const PipelineOptions &options, unsigned threads)
     }
 }
 
-/* Also if all is saved: the next one may save what has changed since. */
+/* Also for a full checkpoint, because the next one may save only the changes
+ * since. */
 void RankCapture::mark_changes()
 {
     PageRanges ranges;
@@ -130,7 +133,7 @@ void RankCapture::mark_changes()
     process_.changes->mark(ranges, excluded_pages(image_));
 }
 
-/* What is stored already is left out. */
+/* Leaves out pages with content that is stored already. */
 void RankCapture::run(ChunkPipeline &pipeline, ChunkSource &source, const ChunkPlan &plan,
                       ChunkPipeline::Turn turn, const Store &store,
                       const std::function<void()> &captured)
@@ -157,7 +160,8 @@ void RankCapture::finish(ChunkPipeline &pipeline, const Store &store)
     with_names([&] { do_finish(pipeline, store); });
 }
 
-/* What cannot be read is told by its region, whose name people know. */
+/* Adds the name of the region, which users know, to errors about unreadable
+ * memory. */
 void RankCapture::with_names(const std::function<void()> &action) const
 {
     try {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rank_capture.hpp - one stopped process on its way into a node file: what is read
- * while it stands still, and what is read when it goes on already (Plank 1993,
- * sections 3.1 to 3.3).
+ * rank_capture.hpp - saves one stopped process into a node file. The method determines
+ * which memory is read while the process is stopped, and which after it has resumed
+ * (Plank 1993, sections 3.1 to 3.3).
  *
- * | method | while it stands still             | afterwards            |
- * | ------ | --------------------------------- | --------------------- |
- * | stop   | all                               |                       |
- * | memory | all, into our memory              | that, into the file   |
- * | cow    | what it has in common with others | the rest, from a copy |
- * | cll    | the same                          | the rest, from itself |
+ * | method | while it is stopped          | afterwards                   |
+ * | ------ | ---------------------------- | ---------------------------- |
+ * | stop   | all                          |                              |
+ * | memory | all, into the agent's memory | that copy, into the file     |
+ * | cow    | memory shared with others    | the rest, from a frozen copy |
+ * | cll    | memory shared with others    | the rest, from the process   |
  */
 #pragma once
 
@@ -38,12 +38,11 @@ class RankCapture
   public:
     using Store = ChunkPipeline::Store;
 
-    /* Reads how the process describes itself. It is saved by the method that was
-     * asked for, or, if that is not possible, with stop; remark() then says why. With cll
-     * a process that has a copy and no protection is saved with cow.
-     * is_partial: only what has changed is saved, if that is known. The pool, for cll,
-     * and what finds pages that are there twice, if that is wanted, outlive this. Throws
-     * Error. */
+    /* Reads the description that the process has made. If the requested method is not
+     * possible, the process is saved with "stop", and remark() tells why. With cll, a
+     * process that has a frozen copy and no protection is saved with cow. is_partial:
+     * only changed pages are saved, if they are known. `pool` is for cll; `sharing`, if
+     * not null, finds duplicate pages. Both outlive this object. Throws Error. */
     RankCapture(const StoppedProcess &process, SnapshotMethod method,
                 bool is_partial = false, PagePool *pool = nullptr,
                 PageSharing *sharing = nullptr);
@@ -52,17 +51,18 @@ class RankCapture
     const std::string &remark() const { return remark_; }
 
     /*
-     * Calls `store` for each chunk that is read while the process stands still, and
-     * `captured` once, when it may go on. Afterwards finish() stores the others, and
-     * may run on another thread. Both on the calling thread; both throw Error: process
-     * gone, memory unreadable, cancelled, and what the callbacks throw.
-     * threads: for what begin() does with the process itself.
+     * begin() calls `store` for each chunk that is read while the process is stopped, and
+     * `captured` once, when the process may resume. Then finish(), possibly on another
+     * thread, stores the other chunks. The callbacks run on the calling thread. Both
+     * functions throw Error: process ended, memory unreadable, cancelled, and whatever
+     * the callbacks throw. threads: used by begin() for its own work on the process.
      */
     void begin(ChunkPipeline &pipeline, unsigned threads, const Store &store,
                const std::function<void()> &captured);
     void finish(ChunkPipeline &pipeline, const Store &store);
 
-    /* After finish(): regions saved by reference, rising; bytes that were read. */
+    /* After finish(): the regions saved by reference, ascending, and the number of bytes
+     * read. */
     const std::vector<std::uint32_t> &by_reference() const { return by_reference_; }
     std::uint64_t bytes_read() const { return bytes_read_; }
     const FaultTimes &faults() const { return faults_; }
@@ -85,10 +85,10 @@ class RankCapture
     SnapshotMethod method_;
     std::string whose_;
     std::string remark_;
-    RemoteMemory memory_; /* of the process, or of its copy */
+    RemoteMemory memory_; /* of the process or of its frozen copy */
     RankImage image_;
-    bool is_partial_ = false; /* no more than what has changed is saved */
-    ChunkPlan plan_; /* of what is being read */
+    bool is_partial_ = false; /* save only changed pages */
+    ChunkPlan plan_; /* of the memory that is being read */
     std::unique_ptr<MemorySource> source_;
     PagePool *pool_;
     PageSharing *sharing_;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rank_image.cpp - the rules that every saved process must meet.
+ * rank_image.cpp - the rules that a saved process must meet.
  */
 #include "config.h"
 #include "image/rank_image.hpp"
@@ -20,11 +20,11 @@ namespace
 constexpr std::uint64_t page_size = 4096;
 constexpr std::uint64_t end_of_user_memory = 1ull << 56;
 
-/* Private regions that have a dataset each. HDF5 takes some 50 us to make one, and a chunk
- * of one page compresses badly. */
+/* Limit of private regions with a dataset each. HDF5 takes about 50 us to create a dataset,
+ * and a chunk of one page compresses badly. */
 constexpr std::ptrdiff_t most_datasets = 1024;
 
-/* Of runs by rising address, those that reach into the range. */
+/* Returns the runs that overlap the range; `runs` ascend by address. */
 template <typename Run>
 std::span<const Run> overlapping(const std::vector<Run> &runs, const ckpt_range &range)
 {
@@ -51,7 +51,7 @@ void require_string(const RankImage &image, ckpt_string_t string,
     }
 }
 
-/* Throws unless every byte of the range is in some region. */
+/* Throws unless every byte of the range is in a region. */
 void require_saved(const RankImage &image, std::uint64_t address,
                    std::uint64_t size, const std::string &whose,
                    const char *what)
@@ -273,8 +273,8 @@ std::uint64_t stream_chunk_size(std::uint64_t bytes, std::uint64_t chunk_size)
 namespace
 {
 
-/* Divides the stored bytes of one chunk, which has [start, end) of the pages. run: one at or
- * before the first that lies in it; moved to the last. */
+/* Divides the stored bytes of one chunk, which holds [start, end) of the packed pages. run:
+ * a run at or before the chunk's first one; moved to the chunk's last one. */
 void divide_chunk(const RankImage &image, std::uint64_t size, std::uint64_t start,
                   std::uint64_t end, std::vector<PageRun>::const_iterator &run,
                   std::vector<std::uint64_t> &stored)

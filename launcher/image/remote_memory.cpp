@@ -3,8 +3,9 @@
  * remote_memory.cpp - another process's page map and memory.
  *
  * The page map comes from the PAGEMAP_SCAN ioctl (Linux 6.7), else from the
- * entries of /proc/PID/pagemap. Memory comes from process_vm_readv; what that
- * call refuses for want of read permission comes from /proc/PID/mem.
+ * entries of /proc/PID/pagemap. Memory is read with process_vm_readv; memory
+ * without read permission, for which that call fails, is read from
+ * /proc/PID/mem.
  */
 #include "config.h"
 #include "image/remote_memory.hpp"
@@ -132,7 +133,7 @@ void RemoteMemory::scan_entries(const ckpt_range &range,
         int error = read_exactly(pagemap_.get(), entries.data(), 8 * count,
                                  address / page_size * 8);
         if (error != 0) {
-            /* The map of a process that has ended reads as empty. */
+            /* the page map of an ended process reads as empty */
             fail_to_read(address, error == EIO ? ESRCH : error);
         }
         for (std::size_t i = 0; i < count; i++, address += page_size) {
@@ -143,8 +144,9 @@ void RemoteMemory::scan_entries(const ckpt_range &range,
     }
 }
 
-/* Reads all of `destination` from `address`, which moves on with the bytes
- * read. Returns 0 or an errno; `address` is then the first unreadable byte. */
+/* Reads all of `destination` from `address`, which advances with the bytes
+ * read. Returns 0 or an errno; after an error `address` is the first unreadable
+ * byte. */
 int RemoteMemory::try_read(std::uint64_t &address,
                            std::span<std::byte> destination) const
 {
@@ -154,7 +156,8 @@ int RemoteMemory::try_read(std::uint64_t &address,
                                destination.size()};
         ssize_t got = ::process_vm_readv(pid_, &local, 1, &remote, 1, 0);
         if (got < 0 && errno == EFAULT) {
-            /* Up to the end of the page: the next may be readable again. */
+            /* Only up to the end of the page; process_vm_readv may work again
+             * on the next. */
             std::size_t part = std::min<std::uint64_t>(
                 destination.size(), page_size - address % page_size);
             got = ::pread(memory_.get(), destination.data(), part,
@@ -181,7 +184,7 @@ void RemoteMemory::read(std::uint64_t address,
     }
 }
 
-/* With as few calls as possible. */
+/* Reads the places with as few system calls as possible. */
 void RemoteMemory::read_places(std::span<const Place> places) const
 {
     std::array<struct iovec, IOV_MAX> local;
@@ -198,7 +201,8 @@ void RemoteMemory::read_places(std::span<const Place> places) const
         ssize_t got = ::process_vm_readv(pid_, local.data(), batch.size(),
                                          remote.data(), batch.size(), 0);
         if (got != static_cast<ssize_t>(total)) {
-            /* Some page is not readable that way: take them one by one. */
+            /* process_vm_readv failed on some page: read the places one by
+             * one. */
             for (const auto &[address, destination] : batch) {
                 read(address, destination);
             }
@@ -257,7 +261,7 @@ void RemoteMemory::read_file_mapping(std::uint64_t address,
         if ((error != EFAULT && error != EIO) || position < end_of_file) {
             fail_to_read(position, error);
         }
-        /* Beyond the end of the file: one page of zeros, then go on. */
+        /* Beyond the end of the file: fill one page with zeros, then go on. */
         destination = destination.subspan(position - before);
         std::size_t hole = std::min<std::uint64_t>(
             destination.size(), page_size - position % page_size);

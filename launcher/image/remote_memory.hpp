@@ -2,8 +2,8 @@
 /*
  * remote_memory.hpp - reads another process's memory without disturbing it.
  *
- * The page map says which pages hold data; the others are never read, because
- * reading an untouched page would make the kernel give it memory.
+ * The page map tells which pages hold data. Other pages are never read, because the kernel
+ * would allocate memory for an untouched page.
  */
 #pragma once
 
@@ -23,7 +23,7 @@
 namespace ckpt
 {
 
-/* Memory is mapped but cannot be read: by no other process, or by none at all. */
+/* The memory is mapped but cannot be read, either by other processes or by any process. */
 class UnreadableMemory : public Error
 {
   public:
@@ -34,7 +34,7 @@ class UnreadableMemory : public Error
     const std::uint64_t address; /* of the first byte that cannot be read */
 };
 
-/* Which pages of a range are wanted. */
+/* Selects pages of a range. */
 enum class PageSelection {
     data,    /* private memory: pages that were ever written */
     written, /* private file mapping: pages that no longer are the file's */
@@ -45,37 +45,37 @@ class RemoteMemory
   public:
     enum class ScanMethod { best, entries };
 
-    /* Throws Error if there is no such process or we may not read it. The
-     * method is for tests: `entries` is what older kernels have. */
+    /* Throws Error if the process does not exist or this process may not read it. `method`
+     * is for tests: `entries` is what older kernels offer. */
     explicit RemoteMemory(pid_t pid, ScanMethod method = ScanMethod::best);
 
     /*
-     * Appends to `runs` the wanted pages of [range.start, range.end), by
-     * rising address, neighbours merged. Both ends page-aligned. A process
-     * that has ended may look empty: read from it afterwards to be sure.
+     * Appends the selected pages of [range.start, range.end) to `runs`, by ascending
+     * address, with neighbours merged. Both ends are page-aligned. An ended process may
+     * look empty; a later read of its memory fails, and so detects that.
      */
     void scan(const ckpt_range &range, PageSelection selection,
               std::vector<ckpt_range> &runs) const;
 
     /* Copies [address, address + destination.size()). Thread-safe. Throws Error, or
-     * UnreadableMemory, naming the process and the first address that could not be read. */
+     * UnreadableMemory, naming the process and the first unreadable address. */
     void read(std::uint64_t address, std::span<std::byte> destination) const;
 
     /*
-     * Copies the runs that lie in [base, base + destination.size()) to their
-     * places in `destination`, and fills the rest of it with zeros. The runs are in
-     * ascending order. Memory without read permission is read as well. Thread-safe.
+     * Copies the runs that lie in [base, base + destination.size()) to their places in
+     * `destination`, and fills the rest with zeros. The runs are in ascending order. Also
+     * reads memory without read permission. Thread-safe.
      */
     void read_runs(std::uint64_t base, std::span<const ckpt_range> runs,
                    std::span<std::byte> destination) const;
 
-    /* Copies the runs one behind the other; `destination` has their length. As
-     * read_runs() otherwise. */
+    /* Copies the runs in sequence; `destination` has their total length. Otherwise as
+     * read_runs(). */
     void read_packed(std::span<const ckpt_range> runs,
                      std::span<std::byte> destination) const;
 
-    /* As read(), but pages from `end_of_file` on, an address, give zeros if they cannot be
-     * read: for mappings that reach beyond the end of their file. Thread-safe. */
+    /* As read(), but unreadable pages at and above the address `end_of_file` read as zeros.
+     * For mappings that extend beyond the end of their file. Thread-safe. */
     void read_file_mapping(std::uint64_t address, std::span<std::byte> destination,
                            std::uint64_t end_of_file) const;
 
@@ -110,7 +110,8 @@ class RemoteMemory
     pid_t pid_;
     Fd pagemap_;
     Fd memory_; /* /proc/PID/mem */
-    /* Categories the kernel's PAGEMAP_SCAN knows; 0: it has none. */
+    /* Categories that the kernel's PAGEMAP_SCAN supports; 0: the kernel does not have
+     * PAGEMAP_SCAN. */
     std::uint64_t scan_categories_ = 0;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sealed_tables.cpp - encrypts and decrypts what is outside of the extents.
+ * sealed_tables.cpp - encrypts and decrypts the parts of a file outside the extents.
  */
 #include "config.h"
 #include "image/sealed_tables.hpp"
@@ -24,7 +24,7 @@ namespace
 constexpr std::uint64_t part_size = 1u << 20;
 
 using Trailer = std::array<std::byte, FileSeal::overhead>;
-using Pieces = std::vector<Extent>; /* of the file */
+using Pieces = std::vector<Extent>; /* ranges of the file */
 
 std::uint64_t length_outside(std::uint64_t end, const std::vector<Extent> &extents)
 {
@@ -35,7 +35,7 @@ std::uint64_t length_outside(std::uint64_t end, const std::vector<Extent> &exten
     return length;
 }
 
-/* Parts in their order: each as the pieces of the file that it is made of. */
+/* Returns the parts in order, each as the ranges of the file that it consists of. */
 std::vector<Pieces> parts_of(std::uint64_t end, const std::vector<Extent> &extents)
 {
     std::vector<Pieces> parts;
@@ -60,7 +60,7 @@ std::vector<Pieces> parts_of(std::uint64_t end, const std::vector<Extent> &exten
     return parts;
 }
 
-/* What each part is sealed with: what it is, where the file's chunks are, and the header. */
+/* The associated data of each part: its number, the extents, and the header. */
 class About
 {
   public:
@@ -82,7 +82,7 @@ class About
 
 using ForPiece = std::function<void(const Extent &, std::span<std::byte>)>;
 
-/* Calls `action` for each piece of a part, with its place in the part. */
+/* Calls `action` for each range of a part, with its bytes in the part. */
 void for_pieces(const Pieces &pieces, std::span<std::byte> part, const ForPiece &action)
 {
     std::size_t at = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sealed_tables.hpp - what is outside of the extents of a sealed node file, encrypted in its
- * place: in parts of 1 MiB, whose nonces and tags lie between HDF5's end and the table of
+ * sealed_tables.hpp - encrypts in place the parts of a sealed node file outside the extents.
+ * The parts have 1 MiB; their nonces and tags lie between HDF5's end and the table of
  * extents (docs/encryption.md).
  */
 #pragma once
@@ -17,17 +17,17 @@
 namespace ckpt
 {
 
-/* How many parts there are if HDF5's file ends at `end`. */
+/* Returns the number of parts if HDF5's file ends at `end`. */
 std::uint64_t count_seals(std::uint64_t end, const std::vector<Extent> &extents);
 
-/* Writes the tables up to header.seals_offset(), and the seals. All of the header but its
- * checksum is set. Throws Error that names `path`. */
+/* Writes the encrypted tables up to header.seals_offset(), and the seals. All fields of the
+ * header except the checksum are set. Throws Error naming `path`. */
 void write_sealed_tables(int fd, const NodeFileHeader &header,
                          const std::vector<Extent> &extents, const FileSeal &seal,
                          const TableMemory &tables, const std::string &path);
 
-/* Reads them back; the extents are in order and inside the file. Throws Error, also if
- * anything is not what was sealed, extents and header included. */
+/* Reads and decrypts the tables; the extents are in order and inside the file. Throws Error,
+ * also if tables, extents or header are not authentic. */
 TableMemory read_sealed_tables(int fd, const NodeFileHeader &header,
                                const std::vector<Extent> &extents, const FileSeal &seal,
                                const std::string &path);

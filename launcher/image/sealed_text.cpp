@@ -25,14 +25,15 @@ constexpr std::size_t tag_digits = 2 * MessageKey::size;
 constexpr std::size_t length_of_seal =
     before_seal.size() + name_digits + 1 + tag_digits + after_seal.size();
 
-/* Of what comes before the seal. A tag is a key that follows from the text. */
+/* Returns the tag of the text before the seal. The tag is a key derived from
+ * the text. */
 std::string tag_of(const MessageKey &key, std::string_view text, std::string_view kind)
 {
     return key.derive(fmt::format("ckpt text: {}", kind)).derive(text).text();
 }
 
 struct Seal {
-    std::string_view key; /* its name */
+    std::string_view key; /* name of the key */
     std::string_view tag;
 };
 

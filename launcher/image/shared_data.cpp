@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared_data.cpp - holes of the memory files (tmpfs) behind shared memory.
+ * shared_data.cpp - finds holes in the memory files (tmpfs) behind shared memory.
  */
 #include "config.h"
 #include "image/shared_data.hpp"
@@ -39,7 +39,8 @@ std::uint64_t page_up(std::uint64_t offset)
     return page_down(offset + page_size - 1);
 }
 
-/* What of [from, to) of the file is no hole; all, if the file system does not tell. */
+/* Returns the parts of [from, to) of the file that are not holes; all of it if the file
+ * system does not tell. */
 PageRanges data_of_file(int fd, std::uint64_t from, std::uint64_t to)
 {
     PageRanges data;
@@ -63,8 +64,8 @@ PageRanges data_of_file(int fd, std::uint64_t from, std::uint64_t to)
     return data;
 }
 
-/* In other file systems a hole costs nothing to read, and some do not know what is written by
- * way of memory. */
+/* In other file systems reading a hole costs nothing, and some do not see data that is
+ * written through a mapping. */
 bool is_memory_file(int fd)
 {
     struct statfs system {};
@@ -99,7 +100,7 @@ const SharedData::Mapping *SharedData::mapping_of(const ckpt_region &region)
             if (at.ec != std::errc() || end - at.ptr < 7) {
                 continue;
             }
-            at = std::from_chars(at.ptr + 6, end, mapping.offset, 16); /* " rw-s " */
+            at = std::from_chars(at.ptr + 6, end, mapping.offset, 16); /* skips " rw-s " */
             if (at.ec == std::errc()) {
                 mappings_.push_back(mapping);
             }
@@ -113,7 +114,7 @@ const SharedData::Mapping *SharedData::mapping_of(const ckpt_region &region)
     return &*mapping;
 }
 
-/* A descriptor, or -1: without privileges what has neither a descriptor nor a name cannot be
+/* Returns a descriptor or -1. Without privileges a file without descriptor and name cannot be
  * opened. */
 int SharedData::open_file(const ckpt_region &region, const Mapping &mapping) const
 {

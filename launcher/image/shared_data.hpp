@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared_data.hpp - which parts of shared memory have ever been written to. To read the others
- * would make the kernel give them memory.
+ * shared_data.hpp - finds the parts of shared memory that were ever written. If the agent read
+ * the other parts, the kernel would allocate memory there.
  *
- * The page map of one process does not tell what others have written. The file behind the
- * memory does, if it can be opened.
+ * The page map of one process does not show what other processes have written. The file behind
+ * the memory does, if it can be opened.
  */
 #pragma once
 
@@ -22,10 +22,10 @@ namespace ckpt
 class SharedData
 {
   public:
-    /* Of that process: not of a copy of it, which has no descriptors. */
+    /* pid: the process itself, not a copy of it, because a copy has no descriptors. */
     SharedData(const RankImage &image, pid_t pid) : image_(image), pid_(pid) {}
 
-    /* The pages of the shared region that may have content: all, if nothing better is known. */
+    /* Returns the pages of the shared region that may have content; all pages if unknown. */
     PageRanges of(const ckpt_region &region);
 
   private:
@@ -38,7 +38,7 @@ class SharedData
     const RankImage &image_;
     pid_t pid_;
     bool is_read_ = false;
-    std::vector<Mapping> mappings_; /* of the process, when the first is asked for */
+    std::vector<Mapping> mappings_; /* of the process; read at the first call of of() */
 };
 
 } // namespace ckpt

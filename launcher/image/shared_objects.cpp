@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared_objects.cpp - files that several ranks of a node share by way of their
- * memory.
+ * shared_objects.cpp - files that several ranks of a node share through
+ * mappings.
  */
 #include "config.h"
 #include "image/shared_objects.hpp"
@@ -58,7 +58,7 @@ void SharedObjects::survey(const RankImage &image, int rank)
         if (may_be_shared(file)) {
             Object &object = objects_[{file.inode, image.text(file.path)}];
             object.ranks.insert(rank);
-            object.mapped |= has_no_name(file); /* whose content is saved, too */
+            object.mapped |= has_no_name(file); /* its content is saved too */
         }
     }
 }
@@ -85,8 +85,8 @@ bool SharedObjects::any() const
     });
 }
 
-/* A region that only reads what others write shares it; what a private one
- * shows of it is saved with that region. */
+/* A region that only reads what other ranks write shares it too. The pages that
+ * a private region shows of the file are saved with that region. */
 void SharedObjects::distribute_region(const RankImage &image,
                                       ckpt_region &region)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared_objects.hpp - files that several ranks of a node share by way of their
- * memory: who has them, and who saves which part.
+ * shared_objects.hpp - files that several ranks of a node share through
+ * mappings: which ranks have them, and which rank saves which part.
  *
- * All ranks stand still while this is found out and until the last part is
- * read, so it does not matter which of them saves a part.
+ * All ranks are stopped from the survey until the last part is read, so any of
+ * them can save a part.
  */
 #pragma once
 
@@ -23,18 +23,19 @@ namespace ckpt
 class SharedObjects
 {
   public:
-    /* Notes what a rank has; for every rank before the first distribute(). */
+    /* Records the rank's objects. The caller calls it for every rank before the
+     * first distribute(). */
     void survey(const RankImage &image, int rank);
 
-    /* Whether the rank has anything in common with another one. */
+    /* Whether the rank shares an object with another rank. */
     bool shares(int rank) const;
     bool any() const;
 
     /*
      * Completes the description of a rank that is about to be saved: how many
-     * ranks have each object, whose content is saved with another rank, and
-     * what only looks like a file that nobody writes to.
-     * Throws Error for an object that could not be made again.
+     * ranks have each object, which content another rank saves, and which
+     * mappings only look like files that no rank writes. Throws Error for an
+     * object that cannot be restored.
      */
     void distribute(RankImage &image);
 
@@ -43,11 +44,11 @@ class SharedObjects
     using Range = std::pair<std::uint64_t, std::uint64_t>;
 
     struct Object {
-        bool mapped = false;    /* someone writes to it by way of memory */
-        std::uint64_t size = 0; /* as in ckpt_region of shared memory */
+        bool mapped = false;    /* a rank writes to it through a mapping */
+        std::uint64_t size = 0; /* as in ckpt_region, for shared memory */
         std::uint16_t mode = 0;
         std::set<int> ranks;
-        std::vector<Range> saved; /* bytes of the file */
+        std::vector<Range> saved; /* ranges that a rank saves */
 
         bool is_shared() const { return mapped && ranks.size() > 1; }
         std::uint16_t sharers() const

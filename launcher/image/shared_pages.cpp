@@ -20,14 +20,15 @@ namespace
 
 constexpr std::uint64_t page_size = 4096;
 
-/* Pages that an image has in its own chunks, or could have there. */
+/* Returns the pages that the image has, or may have, in its own chunks. */
 PageRanges stored_pages(const RankImage &image)
 {
     const PageRanges all = packable_regions(image);
     return image.is_packed ? pages_of(image, PageRun::data, all) : all;
 }
 
-/* Those of the places of each rank that somebody refers to, in any order. */
+/* Returns the places in each rank that the image's shared runs refer to, in any
+ * order. */
 std::map<int, PageRanges> referred_places(const RankImage &image)
 {
     std::map<int, PageRanges> places;
@@ -90,7 +91,7 @@ void require_sane_shared_runs(const RankImage &image, const std::string &whose)
 
 void require_shared_places(const std::map<int, RankImage> &ranks)
 {
-    std::map<int, PageRanges> stored; /* of those that are referred to */
+    std::map<int, PageRanges> stored; /* by rank; only ranks that are referred to */
     for (const auto &[rank, image] : ranks) {
         for (auto &[owner, places] : referred_places(image)) {
             auto found = ranks.find(owner);

@@ -18,7 +18,8 @@ namespace
 
 constexpr std::size_t page_size = 4096;
 
-/* Whether the pages of both are one behind the other, here and there. */
+/* Whether `next` continues `run`, both in the rank and in the place that it refers
+ * to. */
 bool is_continued(const SharedRun &run, const SharedRun &next)
 {
     return run.end == next.start && run.rank == next.rank &&

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sharing_source.hpp - memory of a rank without the pages that are stored already, for
- * this rank or another one of the file.
+ * this rank or another rank of the file.
  *
- * Such a page is read as zeros, which a codec makes nothing of; whole chunks of them are
- * not stored. The image tells where its content is.
+ * Such a page reads as zeros, which compress to almost nothing; chunks of zeros are not
+ * stored at all. The image records where its content is.
  */
 #pragma once
 
@@ -24,7 +24,8 @@ namespace ckpt
 class SharingSource : public ChunkSource
 {
   public:
-    /* Of private memory of this rank. All that is referred to outlives this. */
+    /* For private memory of this rank. All arguments passed by reference outlive this
+     * object. */
     SharingSource(ChunkSource &source, PageSharing &sharing,
                   const std::vector<ckpt_region> &regions, int rank)
         : source_(source), sharing_(sharing), regions_(regions), rank_(rank)
@@ -40,7 +41,8 @@ class SharingSource : public ChunkSource
     std::optional<std::size_t> urgent() const override { return source_.urgent(); }
     std::size_t following() const override { return source_.following(); }
 
-    /* When all has been read: what is elsewhere, by rising address. */
+    /* Returns the pages that are stored elsewhere, by ascending address. The caller
+     * calls it after the last read. */
     std::vector<SharedRun> take_shared();
 
   private:
@@ -50,8 +52,8 @@ class SharingSource : public ChunkSource
     PageSharing &sharing_;
     const std::vector<ckpt_region> &regions_;
     const int rank_;
-    std::mutex mutex_; /* of what follows */
-    std::vector<SharedRun> shared_; /* of one page each */
+    std::mutex mutex_; /* guards the following members */
+    std::vector<SharedRun> shared_; /* each run has one page */
 };
 
 } // namespace ckpt

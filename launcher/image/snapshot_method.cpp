@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * snapshot_method.cpp - the names of the methods.
+ * snapshot_method.cpp - names of the snapshot methods.
  */
 #include "config.h"
 #include "image/snapshot_method.hpp"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stopped_process.cpp - what a stopped process says about itself.
+ * stopped_process.cpp - reads the description that a stopped process has left
+ * in its memory.
  */
 #include "config.h"
 #include "image/stopped_process.hpp"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stopped_process.hpp - what a stopped process says about itself, read from
- * outside.
+ * stopped_process.hpp - reads the description that a stopped process has left in
+ * its memory.
  */
 #pragma once
 
@@ -22,25 +22,26 @@ namespace ckpt
 
 struct StoppedProcess {
     pid_t pid;
-    std::uint64_t snapshot; /* address of its ckpt_snapshot */
-    std::shared_ptr<const FrozenCopy> copy = nullptr; /* to be read in its place */
-    std::string why_no_copy = {}; /* if one was asked for */
-    /* Of it, and nothing is protected yet: it is saved while it goes on. */
+    std::uint64_t snapshot; /* address of its ckpt_snapshot in the process */
+    std::shared_ptr<const FrozenCopy> copy = nullptr; /* read instead; or null */
+    std::string why_no_copy = {}; /* if it was requested */
+    /* For cll: protects this process, which resumes while it is saved. Nothing is
+     * protected yet. */
     std::shared_ptr<WriteProtection> protection = nullptr;
-    /* To be marked; null: they are not wanted. */
+    /* Tracks changes; marked during the capture. Null: changes are not needed. */
     std::shared_ptr<ChangeTracker> changes = nullptr;
 };
 
-/* Copies the process's struct ckpt_snapshot at `address` and all that it points
- * to. Throws Error, its text beginning with `whose`, unless all of it is sane.
- */
+/* Copies the process's struct ckpt_snapshot at `address` and everything that it
+ * points to. Throws Error, its text beginning with `whose`, if any of it is
+ * invalid. */
 RankImage read_description(const RemoteMemory &memory, std::uint64_t address,
                            const std::string &whose);
 
 /*
- * After all has been read: throws unless the snapshot is still there. The page
- * map of a process that has ended looks empty, so only one that is still there,
- * and still stopped, was saved.
+ * Throws unless the snapshot is still there; called after all memory has been
+ * read. The page map of an ended process looks empty, so this proves that the
+ * process still existed, and was stopped, when it was read.
  */
 void require_unchanged(const RemoteMemory &memory, std::uint64_t address,
                        const ckpt_snapshot &snapshot, const std::string &whose);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * store.cpp - the checkpoint directory: jobs, checkpoints, which are whole.
+ * store.cpp - the checkpoint directory: jobs, checkpoints, and their state.
  */
 #include "config.h"
 #include "image/store.hpp"
@@ -49,7 +49,7 @@ bool is_job_name(std::string_view name)
            name.find_first_not_of(name_characters) == std::string_view::npos;
 }
 
-/* The number that a directory or a user names; nothing if it is none. */
+/* Parses the number that a directory or a user names; returns nothing if it is invalid. */
 std::optional<std::uint64_t> parse_number(std::string_view text)
 {
     std::uint64_t number = 0;
@@ -61,13 +61,14 @@ std::optional<std::uint64_t> parse_number(std::string_view text)
     return number;
 }
 
-/* Whether an error says that something is not as it must be; else that nobody could look. */
+/* Whether the error proves that something is wrong; other errors mean that it could not be
+ * checked. */
 bool proves_damage(int code)
 {
     return code == 0 || code == ENOENT || code == ENOTDIR;
 }
 
-/* Nothing, if the piece has the length that it must have. */
+/* Returns nothing if the piece has the right length. */
 std::optional<Error> problem_of(const Piece &piece, const fs::path &directory)
 {
     struct stat status;
@@ -76,7 +77,7 @@ std::optional<Error> problem_of(const Piece &piece, const fs::path &directory)
         const int error = errno;
         return Error(fmt::format("piece {}: {}", piece.file, std::strerror(error)), error);
     }
-    if (S_ISLNK(status.st_mode)) { /* its content may be as good as any */
+    if (S_ISLNK(status.st_mode)) { /* the linked file may be intact */
         return Error(fmt::format("piece {} is a link", piece.file), ELOOP);
     }
     if (!S_ISREG(status.st_mode)) {
@@ -99,8 +100,8 @@ void require_pieces(const Manifest &manifest, const fs::path &directory)
     }
 }
 
-/* One that was sealed with the key is the one that it is called: a whole checkpoint in the
- * place of another one is authentic, too. number: 0 for a copy under another name. */
+/* A manifest sealed with the key must be at the place that it names: a complete checkpoint
+ * in the place of another one is authentic, too. number: 0 for a copy under another name. */
 void require_place(const Manifest &manifest, const std::string &job, std::uint64_t number)
 {
     if (image_key() && number != 0 && (manifest.job != job || manifest.number != number)) {
@@ -141,8 +142,8 @@ Checkpoint inspect(const std::string &job, std::uint64_t number,
     return checkpoint;
 }
 
-/* What is made on top of a checkpoint that is not whole is not whole either; `bases` gives
- * that of a number, or NULL. */
+/* A checkpoint that builds on an incomplete one is incomplete, too. `bases` returns the
+ * checkpoint with a number, or NULL. */
 template <typename Bases> void require_bases_of(Checkpoint &checkpoint, const Bases &bases)
 {
     auto state = Checkpoint::State::damaged;
@@ -159,7 +160,7 @@ template <typename Bases> void require_bases_of(Checkpoint &checkpoint, const Ba
     }
 }
 
-/* Those of a job, by rising number. */
+/* Checks the bases of all checkpoints of a job, given by ascending number. */
 void require_bases(std::vector<Checkpoint> &checkpoints)
 {
     std::map<std::uint64_t, const Checkpoint *> older;
@@ -175,7 +176,7 @@ void require_bases(std::vector<Checkpoint> &checkpoints)
     }
 }
 
-/* One checkpoint, with those that lie beside it. */
+/* Inspects one checkpoint, and the checkpoints beside it on which it builds. */
 Checkpoint inspect_with_bases(const std::string &job, std::uint64_t number,
                               const fs::path &directory)
 {
@@ -210,7 +211,7 @@ const Checkpoint &require_committed(const Checkpoint &checkpoint)
     return checkpoint;
 }
 
-/* The newest committed one of a list by rising number. */
+/* Returns the newest committed one of a list in ascending order. */
 std::optional<Checkpoint> newest_of(const std::vector<Checkpoint> &checkpoints)
 {
     for (auto it = checkpoints.rbegin(); it != checkpoints.rend(); ++it) {
@@ -221,7 +222,8 @@ std::optional<Checkpoint> newest_of(const std::vector<Checkpoint> &checkpoints)
     return std::nullopt;
 }
 
-/* What is wrong with the newest one, for a message that there is none. */
+/* Returns the defect of the newest unusable checkpoint, for the message that no checkpoint
+ * is usable. */
 std::string why_none(const std::vector<Checkpoint> &checkpoints)
 {
     for (auto it = checkpoints.rbegin(); it != checkpoints.rend(); ++it) {
@@ -232,8 +234,8 @@ std::string why_none(const std::vector<Checkpoint> &checkpoints)
     return {};
 }
 
-/* A checkpoint given as a path: DIR/JOB/NUMBER, or a copy of it under any
- * name; or the newest one of DIR/JOB. */
+/* Resolves a checkpoint given as a path: DIR/JOB/NUMBER, a copy of it under any name, or
+ * DIR/JOB for its newest one. */
 Checkpoint resolve_path(const std::string &word)
 {
     std::error_code error;
@@ -259,8 +261,8 @@ Checkpoint resolve_path(const std::string &word)
     return checkpoint;
 }
 
-/* A link with the name of a checkpoint, or a directory of another user, is not ckpt's, and
- * stays; what is behind it does, too. */
+/* A symbolic link with the name of a checkpoint, or a directory of another user, does not
+ * belong to ckpt. It stays, and so does the link's target. */
 bool is_own_directory(const fs::path &path)
 {
     struct stat status;
@@ -269,12 +271,12 @@ bool is_own_directory(const fs::path &path)
         if (errno != ENOENT) {
             fail_errno(errno, "cannot use directory {}", path.string());
         }
-        return true; /* somebody has just removed it */
+        return true; /* another process has just removed it */
     }
     return S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
 }
 
-/* Adds what a checkpoint was made on top of. */
+/* Adds the numbers of the checkpoints on which this one builds. */
 void need_bases(const Checkpoint &checkpoint, std::set<std::uint64_t> &needed)
 {
     for (const Piece &piece : checkpoint.manifest->pieces) {
@@ -282,8 +284,8 @@ void need_bases(const Checkpoint &checkpoint, std::set<std::uint64_t> &needed)
     }
 }
 
-/* Those of one job that collect_garbage() removes, newest first: what is newer never
- * lacks what it was made on top of. */
+/* Returns the checkpoints of one job that collect_garbage() removes, newest first. In that
+ * order no newer checkpoint ever lacks its base. */
 std::vector<Checkpoint> garbage_of(const std::vector<Checkpoint> &checkpoints,
                                    std::size_t keep, bool live, std::uint64_t used)
 {
@@ -299,11 +301,11 @@ std::vector<Checkpoint> garbage_of(const std::vector<Checkpoint> &checkpoints,
                 need_bases(*it, needed);
             }
         } else if (it->state == Checkpoint::State::incomplete) {
-            /* An agent works on one above all that are committed. */
+            /* the checkpoint that an agent works on is newer than all committed ones */
             is_garbage = !live || committed > 0;
         } else if (it->state == Checkpoint::State::unreadable) {
             may_be_needed = true;
-        } else { /* who restarts from an older one is to be told why */
+        } else { /* kept as an explanation if a restart must use an older one */
             is_garbage = committed > 0;
         }
         if (is_garbage && !may_be_needed && is_own_directory(it->directory)) {
@@ -409,7 +411,7 @@ bool Store::is_live(const std::string &job) const
         }
         state = job_state(job);
     } catch (const Error &) {
-        return true; /* cannot be told: not sure that it is dead */
+        return true; /* unknown: the job may be alive */
     }
     if (!state || state->state != "running") {
         return false;
@@ -444,7 +446,7 @@ fs::path Store::directory_of(const std::string &job, std::uint64_t number) const
     return directory_ / job / checkpoint_directory_name(number);
 }
 
-/* Of all directories of checkpoints, rising. */
+/* Returns the numbers of all checkpoint directories, ascending. */
 std::vector<std::uint64_t> Store::numbers(const std::string &job) const
 {
     require_job_name(job);
@@ -467,7 +469,7 @@ std::vector<Checkpoint> Store::checkpoints(const std::string &job) const
     for (std::uint64_t number : numbers(job)) {
         found.push_back(inspect(job, number, directory_of(job, number)));
     }
-    if (!is_job_directory(directory_ / job)) { /* a user's, or a copy's */
+    if (!is_job_directory(directory_ / job)) { /* a user's own directory, or a copy */
         std::erase_if(found, [](const Checkpoint &checkpoint) {
             return checkpoint.state == Checkpoint::State::incomplete;
         });

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stream_dataset.cpp - a stream of bytes in the group of its rank.
+ * stream_dataset.cpp - a stream of bytes in the HDF5 group of its rank.
  */
 #include "config.h"
 #include "image/stream_dataset.hpp"

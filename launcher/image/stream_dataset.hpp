@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stream_dataset.hpp - a stream of bytes in the group of its rank: a dataset of chunks,
- * and the table of these chunks.
+ * stream_dataset.hpp - a stream of bytes in the HDF5 group of its rank: a dataset of
+ * chunks, and the table of these chunks.
  *
- * All throw Error; the caller holds a Hdf5Lock.
+ * All functions throw Error; the caller holds a Hdf5Lock.
  */
 #pragma once
 
@@ -18,7 +18,7 @@
 namespace ckpt
 {
 
-/* Writes one, of at least one byte. */
+/* Writes a stream of at least one byte. */
 class StreamDataset
 {
   public:
@@ -27,11 +27,11 @@ class StreamDataset
 
     const Hdf5Id &dataset() const { return dataset_; }
 
-    /* Finds a place for a chunk, in any order, where the caller writes it. None: it is all
-     * zero. */
+    /* Allocates space for a chunk, in any order; the caller writes it there. Returns
+     * nothing for a chunk of zeros, which is not stored. */
     std::optional<ChunkRecord> place(std::uint64_t index, const EncodedChunk &chunk);
 
-    /* After the last chunk: their table, by index. */
+    /* Ends the stream after the last chunk. Returns the table of chunks, by index. */
     std::vector<ChunkRecord> finish();
 
   private:
@@ -44,8 +44,8 @@ class StreamDataset
     std::vector<ChunkRecord> chunks_;
 };
 
-/* Opens the dataset, sets the bytes of the stream, and reads the table of its chunks,
- * which are yet to be checked. A stream that is not there has no bytes. */
+/* Opens the dataset; sets `bytes` to the length of the stream, and reads the table of its
+ * chunks, which the caller must validate. A missing stream has length 0. */
 Hdf5Id open_stream(hid_t rank_group, const std::string &name, std::uint64_t &bytes,
                    std::vector<ChunkRecord> &chunks);
 

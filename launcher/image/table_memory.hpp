@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * table_memory.hpp - the parts of a sealed node file that HDF5 works with, as they are before
- * they are encrypted: all but the chunks. They are in memory, never in the file.
+ * table_memory.hpp - the unencrypted tables of a sealed node file, on which HDF5 works: all
+ * of the file except the chunks. They are only in memory, never in the file.
  */
 #pragma once
 
@@ -15,7 +15,8 @@
 namespace ckpt
 {
 
-/* Sparse: what was not written reads as zeros. Not thread-safe: HDF5's lock is held. */
+/* Sparse: bytes that were not written read as zeros. Not thread-safe: the caller holds HDF5's
+ * lock. */
 class TableMemory
 {
   public:

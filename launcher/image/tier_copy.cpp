@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tier_copy.cpp - checkpoints on their way from the fast tier to the slow one.
+ * tier_copy.cpp - copies checkpoints from the fast tier to the slow tier.
  */
 #include "config.h"
 #include "image/tier_copy.hpp"
@@ -29,14 +29,15 @@ bool names(const Manifest &manifest, const std::string &file)
     return std::ranges::find(manifest.pieces, file, &Piece::file) != manifest.pieces.end();
 }
 
-/* Folded pieces of one checkpoint can be in one place and not in the other. */
+/* Compares numbers and times only: pieces of one checkpoint can be folded in
+ * one tier and not in the other. */
 bool is_same_checkpoint(const Manifest &one, const Manifest &other)
 {
     return one.number == other.number && one.created == other.created &&
            one.epoch == other.epoch;
 }
 
-/* What is whole there already is not copied again. */
+/* Complete pieces in the slow tier are not copied again. */
 std::vector<Piece> missing_pieces(const Manifest &manifest, const fs::path &to)
 {
     std::vector<Piece> missing = manifest.pieces;
@@ -57,7 +58,7 @@ std::vector<Piece> missing_pieces(const Manifest &manifest, const fs::path &to)
 
 void TierCopy::publish() const
 {
-    std::error_code error; /* a trace is not worth a checkpoint */
+    std::error_code error; /* a missing trace does not matter */
     fs::copy_file(from / trace_name, to / trace_name,
                   fs::copy_options::overwrite_existing, error);
     for (const Piece &piece : manifest.pieces) {
@@ -77,7 +78,7 @@ void remove_unpublished(const fs::path &directory) noexcept
             is_job_directory(directory.parent_path())) {
             (void)remove_checkpoint_files(directory);
         }
-    } catch (const Error &) { /* it is removed as incomplete later */
+    } catch (const Error &) { /* a later clean-up removes it as incomplete */
     }
 }
 

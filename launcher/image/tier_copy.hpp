@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tier_copy.hpp - what the slow tier lacks of a checkpoint, and how it becomes whole there
- * when all pieces have been copied (image/piece_copy.hpp).
+ * tier_copy.hpp - finds the parts of a checkpoint that the slow tier lacks, and commits the
+ * checkpoint there once all pieces have been copied (image/piece_copy.hpp).
  */
 #pragma once
 
@@ -15,34 +15,35 @@
 namespace ckpt
 {
 
-/* One checkpoint on its way. */
+/* One checkpoint that is being copied. */
 struct TierCopy {
     std::uint64_t number = 0;
-    std::filesystem::path from, to; /* directories of the checkpoint */
+    std::filesystem::path from, to; /* directories of the checkpoint in both tiers */
     Manifest manifest;
-    std::vector<Piece> pieces; /* that are not there yet */
+    std::vector<Piece> pieces; /* pieces that are missing in `to` */
 
-    /* When they are: copies the trace, if there is one, writes the manifest, and removes
-     * what it does not name. Throws Error; then what was there is there. */
+    /* Commits after all pieces are there: copies the trace if there is one, writes the
+     * manifest, and removes files that the manifest does not name. Throws Error; then the
+     * previous state of `to` remains. */
     void publish() const;
 };
 
 /*
- * What is to be copied, in this order, until a checkpoint of the job is whole in the slow
- * tier: those that it was made on top of come before it. A piece that has been folded since
- * it was copied is copied again.
- * fast, slow: directories of the job. Throws Error if the checkpoint is not whole in the
- * fast tier, or if another one has its number in the slow one. Pieces may be on other
- * nodes: nobody looks for them.
+ * Plans the copies, in order, that make checkpoint `number` complete in the slow tier; its
+ * bases come first. A piece that was folded since it was copied is copied again. fast,
+ * slow: directories of the job. Throws Error if the checkpoint is not complete in the fast
+ * tier, or if a different one has its number in the slow tier. Does not check whether the
+ * pieces are in the fast tier, because they may be on other nodes.
  */
 std::vector<TierCopy> plan_tier_copies(const std::filesystem::path &fast,
                                        const std::filesystem::path &slow,
                                        std::uint64_t number);
 
-/* After a failure: removes the directory of a checkpoint unless that has a manifest. */
+/* After a failure: removes the directory of a checkpoint unless it has a manifest. */
 void remove_unpublished(const std::filesystem::path &directory) noexcept;
 
-/* The checkpoint, and all that it was made on top of: as far as there are manifests. */
+/* Returns the checkpoint and its bases, direct and indirect, as far as there are
+ * manifests. */
 std::set<std::uint64_t> chain_of(const std::filesystem::path &job, std::uint64_t number);
 
 } // namespace ckpt

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tiers.cpp - one directory of checkpoints, or two, as one.
+ * tiers.cpp - treats one or two directories of checkpoints as one.
  */
 #include "config.h"
 #include "image/tiers.hpp"
@@ -27,7 +27,7 @@ namespace
 fs::path whole_path(const std::string &text)
 {
     fs::path path = fs::absolute(text).lexically_normal();
-    return path.has_filename() ? path : path.parent_path(); /* no slash at its end */
+    return path.has_filename() ? path : path.parent_path(); /* without a trailing slash */
 }
 
 bool is_inside(const fs::path &inner, const fs::path &outer)
@@ -48,7 +48,7 @@ void take_newer(std::optional<Checkpoint> &best, std::optional<Checkpoint> other
     }
 }
 
-/* At commas; "\," is one that belongs to a name. */
+/* Splits at commas; "\," is a comma in a name. */
 std::vector<std::string> split(const std::string &text)
 {
     std::vector<std::string> names(1);
@@ -158,7 +158,7 @@ bool Tiers::is_live(const std::string &job) const
     try {
         return owner_of(records(job)).has_value();
     } catch (const Error &) {
-        return true; /* cannot be told: not sure that it is dead */
+        return true; /* unknown: the job may be alive */
     }
 }
 
@@ -210,7 +210,7 @@ std::optional<Checkpoint> Tiers::newest_committed(const std::string &job) const
 namespace
 {
 
-/* Of a checkpoint on the nodes, by the note of it. */
+/* Describes a checkpoint on the nodes from its record. */
 Checkpoint noted(NodeRecord record)
 {
     Checkpoint checkpoint;
@@ -225,9 +225,9 @@ Checkpoint noted(NodeRecord record)
 
 } // namespace
 
-/* What is noted of a job's checkpoints on the nodes, by rising number. A note that cannot be
- * read is none: it may just be going. But if there is a key, one that was not made with it is an
- * unreadable checkpoint, of which nothing is known. */
+/* Returns the recorded checkpoints of a job on the nodes, by ascending number. An unreadable
+ * record is ignored, because it may be in the course of removal. If there is a key, a record
+ * that was not sealed with it counts as an unreadable checkpoint without further details. */
 std::vector<Checkpoint> Tiers::notes(const std::string &job) const
 {
     std::vector<Checkpoint> found;
@@ -248,7 +248,7 @@ std::vector<Checkpoint> Tiers::notes(const std::string &job) const
     return found;
 }
 
-/* Those that may be of use. */
+/* Returns the recorded checkpoints that may be usable. */
 std::vector<Checkpoint> Tiers::on_nodes(const std::string &job) const
 {
     std::vector<Checkpoint> found = notes(job);
@@ -256,7 +256,7 @@ std::vector<Checkpoint> Tiers::on_nodes(const std::string &job) const
     return found;
 }
 
-/* "JOB/NUMBER", "JOB" or nothing, as for Store::resolve(). */
+/* Resolves "JOB/NUMBER", "JOB" or "", as Store::resolve(). */
 std::optional<Checkpoint> Tiers::resolve_on_nodes(const std::string &word) const
 {
     const std::string wanted = word.substr(0, word.find('/'));
@@ -271,7 +271,7 @@ std::optional<Checkpoint> Tiers::resolve_on_nodes(const std::string &word) const
     return found;
 }
 
-/* What is good in one of them is good, whatever has become of the other. */
+/* A checkpoint that is good in one tier is usable, whatever its state in the other. */
 Checkpoint Tiers::resolve(const std::string &word) const
 {
     std::optional<Checkpoint> found;

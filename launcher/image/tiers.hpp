@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tiers.hpp - the directories of checkpoints: one, or a fast one from which they are
- * copied to a slow one (docs/tiers.md). Both are as image/store.hpp says.
+ * tiers.hpp - the directories of checkpoints: one, or a fast one from which they are copied to
+ * a slow one (docs/tiers.md). Each has the form described in image/store.hpp.
  */
 #pragma once
 
@@ -16,43 +16,45 @@
 namespace ckpt
 {
 
-/* CKPT_DIR. */
+/* The value of CKPT_DIR. */
 struct TierDirectories {
     std::filesystem::path fast;
-    std::filesystem::path slow; /* empty: there is none */
+    std::filesystem::path slow; /* empty: there is only one tier */
 
-    /* "DIR" or "FAST,SLOW", each made absolute; "\," is a comma in a name. Throws Error if that
-     * cannot be. */
+    /* Parses "DIR" or "FAST,SLOW", and makes each absolute; "\," is a comma in a name. Throws
+     * Error if that is impossible. */
     static TierDirectories parse(const std::string &text);
     std::string text() const;
 
     bool has_slow() const { return !slow.empty(); }
-    /* The one that all nodes see. */
+    /* Returns the directory that all nodes see. */
     const std::filesystem::path &lasting() const { return has_slow() ? slow : fast; }
-    /* Is it one of them, by its name? Without a look at the file system, which may hang. */
+    /* Whether `directory` is one of the two, by name only. Does not access the file system,
+     * which may hang. */
     bool name(const std::filesystem::path &directory) const;
-    /* Is it one of them? Also by another name. */
+    /* Whether `directory` is one of the two, even under another name. */
     bool contains(const std::filesystem::path &directory) const;
 };
 
-/* All that has one number. */
+/* All copies of the checkpoint with one number. */
 struct TierCheckpoint {
-    Checkpoint checkpoint; /* the one to be used: whole, if one is; then the fast one;
-                              that on the nodes if no other one is */
-    bool is_in_fast = false, is_in_slow = false; /* whole, and to be seen from here */
+    /* The copy to be used: a complete one in the fast tier, else in the slow tier, else the
+     * one on the nodes, else an incomplete one. */
+    Checkpoint checkpoint;
+    bool is_in_fast = false, is_in_slow = false; /* complete, and visible from this host */
     std::optional<Checkpoint> on_nodes;
 };
 
 class Tiers
 {
   public:
-    /* Those directories that are there; nothing if none is. */
+    /* Opens the directories that exist; returns nothing if none exists. */
     static std::optional<Tiers> open(const TierDirectories &directories);
 
     const TierDirectories &directories() const { return directories_; }
     const std::vector<Store> &stores() const { return stores_; }
 
-    /* As in Store, of both; job_state() is that of the last launch. */
+    /* As in Store, for both tiers; job_state() is that of the last launch. */
     std::vector<std::string> jobs() const;
     std::optional<JobState> job_state(const std::string &job) const;
     bool is_live(const std::string &job) const;
@@ -60,7 +62,7 @@ class Tiers
     std::optional<Checkpoint> newest_committed(const std::string &job) const;
     Checkpoint resolve(const std::string &word) const;
 
-    /* Where the notes of those on the nodes are; the directory of the job. */
+    /* Returns the job's directory that has the records of checkpoints on the nodes. */
     std::filesystem::path records(const std::string &job) const
     {
         return directories_.lasting() / job;
@@ -74,7 +76,7 @@ class Tiers
     explicit Tiers(TierDirectories directories) : directories_(std::move(directories)) {}
 
     TierDirectories directories_;
-    std::vector<Store> stores_; /* one or two, the fast one first */
+    std::vector<Store> stores_; /* one or two; the fast tier first */
 };
 
 } // namespace ckpt

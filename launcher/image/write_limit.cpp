@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * write_limit.cpp - each write begins when the one before would have ended at the rate.
+ * write_limit.cpp - starts each write at the time when the previous one would have
+ * ended at the given rate.
  */
 #include "image/write_limit.hpp"
 
@@ -15,7 +16,7 @@ namespace
 
 using std::chrono::steady_clock;
 
-/* How soon who waits sees that it is cancelled. */
+/* How long a waiting thread takes at most to notice a cancellation. */
 constexpr auto longest_sleep = std::chrono::milliseconds(50);
 
 } // namespace

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * write_limit.hpp - no more bytes per second to the file system than a user grants, so
- * that others have something of it.
+ * write_limit.hpp - limits the bytes per second written to the file system, so that
+ * other users of it get their share.
  *
  * Thread-safe.
  */
@@ -20,20 +20,21 @@ class WriteLimit
   public:
     using Time = std::chrono::steady_clock::time_point;
 
-    /* Bytes per second; 0 for no limit. */
+    /* rate: bytes per second; 0: no limit. */
     explicit WriteLimit(std::uint64_t rate) : rate_(rate) {}
 
-    /* When so many bytes may be written if they are ready now. Who writes them at
-     * that time, and asks before the next ones, keeps the rate, but for those. */
+    /* Returns the time at which `bytes` bytes, ready now, may be written. A caller
+     * that starts each write at its time, and asks again before the next one, keeps to
+     * the rate. */
     Time turn(Time now, std::uint64_t bytes);
 
-    /* Waits for that time, or until cancelled. */
+    /* Waits until that time, or until cancelled. */
     void wait(std::uint64_t bytes, const std::atomic<bool> &cancelled);
 
   private:
     const std::uint64_t rate_;
     std::mutex mutex_;
-    Time free_{}; /* when all that has been granted has been written */
+    Time free_{}; /* when all granted writes end at the given rate */
 };
 
 } // namespace ckpt

@@ -24,7 +24,8 @@ namespace
 
 constexpr std::uint64_t page_size = 4096;
 
-/* All ways in which what is in memory may go; of a fork the child has it unprotected. */
+/* All events by which memory content can go away. A forked child gets its memory
+ * unprotected. */
 constexpr std::uint64_t features = UFFD_FEATURE_PAGEFAULT_FLAG_WP |
                                    UFFD_FEATURE_EVENT_UNMAP | UFFD_FEATURE_EVENT_REMOVE |
                                    UFFD_FEATURE_EVENT_REMAP;
@@ -84,7 +85,7 @@ bool WriteProtection::allow(const ckpt_range &range) const
     if (errno == EAGAIN) {
         return false;
     }
-    return allow_pages(range); /* there may be memory between that is not watched */
+    return allow_pages(range); /* unwatched memory may lie in between */
 }
 
 bool WriteProtection::allow_pages(const ckpt_range &range) const

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * write_protection.hpp - write-protects memory of another process and hears of each write
- * to it, which waits until it is allowed: userfaultfd(2), synchronous.
+ * write_protection.hpp - write-protects memory of another process and receives an event
+ * for each write to it. The write waits until it is allowed: userfaultfd(2), synchronous
+ * mode.
  *
- * When the userfaultfd, of which this has the only descriptor, is closed, also because we
- * have died, all that is protected is no longer, and who waits goes on.
+ * This object has the only descriptor of the userfaultfd. When it is closed, also by the
+ * death of the agent, the kernel lifts all protection, and waiting threads go on.
  */
 #pragma once
 
@@ -22,47 +23,49 @@ namespace ckpt
 class WriteProtection
 {
   public:
-    /* Of the descriptor that the process makes. Writes of the kernel on its behalf, as
-     * into the buffer of read(2), have to wait as well: that needs CAP_SYS_PTRACE, or
-     * vm.unprivileged_userfaultfd = 1. */
+    /* Flags with which the process creates the userfaultfd. Writes by the kernel on behalf
+     * of the process, such as into the buffer of read(2), must wait too; that requires
+     * CAP_SYS_PTRACE or vm.unprivileged_userfaultfd = 1. */
     static unsigned long descriptor_flags();
 
-    /* `descriptor`: a userfaultfd of the process, of which it knows nothing yet. Throws
-     * Error if the kernel cannot do it. */
+    /* `descriptor`: a new, unused userfaultfd of the process. Throws Error if the kernel
+     * does not support this. */
     WriteProtection(pid_t pid, Fd descriptor);
 
-    /* Protects private anonymous memory, all of which is mapped. Only pages that are there
-     * are protected; the process stands still. Both ends page-aligned. watch() comes
-     * before protect() of what is in its range. Thread-safe. Throw Error. */
+    /* watch() registers private anonymous memory; protect() then write-protects the
+     * present pages of a watched range. The range is page-aligned and completely mapped,
+     * and the process is stopped. Thread-safe. Both throw Error. */
     void watch(const ckpt_range &range) const;
     void protect(const ckpt_range &range) const;
 
     /*
-     * Lets everybody write there, and who waits for that go on; also where it is not
-     * protected, or no longer mapped. Thread-safe.
-     * False: nothing has been done, as the process is just giving memory back, or moving
-     * some; next() will tell of it, and after that this is possible. True also means
-     * that no such thing was under way at some time during this call.
+     * Lifts the protection of the range, and lets writes that wait there proceed. The
+     * range may be unprotected or unmapped. Thread-safe. Returns false, without effect,
+     * while the process is unmapping or moving memory; next() reports that, and then
+     * allow() works again. True also means that no such operation was in progress at some
+     * time during this call.
      */
     bool allow(const ckpt_range &range) const;
 
-    /* Nothing is protected or watched any more. Nothing else may be called then, or at
-     * the same time. */
+    /* Lifts all protection and stops watching. The caller makes no other call during or
+     * after this one. */
     void end() { descriptor_.reset(); }
 
-    /* What happens in what is watched. */
+    /* An event in watched memory. */
     struct Event {
         enum Kind {
-            write, /* somebody waits to write to the page at range.start */
-            loss,  /* what is in the range goes, or is gone: the memory is given back, or
-                      moved elsewhere. Who does that waits until this is told */
+            write, /* a thread waits to write to the page at range.start */
+            /* The content of the range is going or gone: the process unmaps, discards
+             * or moves the memory. The process waits until next() has returned the
+             * event. */
+            loss,
         };
         Kind kind;
         ckpt_range range;
     };
-    /* Those that are there, at most some dozen; never waits. */
+    /* Returns pending events, at most a few dozen; never waits. */
     std::vector<Event> next() const;
-    /* Readable if there are some. */
+    /* Readable when events are pending. */
     int descriptor() const { return descriptor_.get(); }
 
   private:

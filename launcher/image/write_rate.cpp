@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * write_rate.cpp - measures a file system by what is written to it anyway.
+ * write_rate.cpp - measures the speed of a file system from the files written to it.
  */
 #include "config.h"
 #include "image/write_rate.hpp"
@@ -27,24 +27,24 @@ namespace ckpt
 namespace
 {
 
-/* Long enough for more than the latency of a disk, soon written to a slow one. */
+/* Large enough to exceed a disk's latency, small enough for a slow disk. */
 constexpr std::size_t probe_size = 8u << 20;
 
-/* What files below this size take tells little of larger ones. */
+/* Files below this size tell little about larger ones. */
 constexpr std::uint64_t least_noted = 16u << 20;
 
-/* The disk was what the file waited for if fsync took more than this part of the time:
- * else it may be faster than what it was given. */
+/* If fsync took more than this part of the time, the disk was the bottleneck. Otherwise
+ * the disk may be faster than measured. */
 constexpr double waiting_part = 0.125;
 
-/* Nobody is to miss what is written for a measurement. */
+/* Free space required, so that a measurement never fills the disk. */
 constexpr std::uint64_t least_room = 64 * probe_size;
 
-/* So much faster are direct writes to be, as a measurement has its errors, and what was
- * not written so may be read again sooner. */
+/* Required speed-up of direct writes. Measurements have errors, and data in the page
+ * cache may be read again sooner. */
 constexpr double clearly = 1.5;
 
-/* Bytes that no file system makes smaller. */
+/* Returns random bytes, which no file system can compress. */
 AlignedBuffer random_bytes(std::size_t bytes)
 {
     AlignedBuffer buffer = make_aligned_buffer(bytes);
@@ -56,7 +56,7 @@ AlignedBuffer random_bytes(std::size_t bytes)
     return buffer;
 }
 
-/* Seconds until all of it is on the disk, unless there is an error. */
+/* Returns the seconds until all bytes are on the disk; sets `error`. */
 double seconds_to_write(int fd, const AlignedBuffer &bytes, int &error)
 {
     Stopwatch watch;
@@ -67,11 +67,11 @@ double seconds_to_write(int fd, const AlignedBuffer &bytes, int &error)
     return watch.seconds();
 }
 
-/* A file whose name does not stay. */
+/* An open file without a name. */
 struct ProbeFile {
     Fd file;
     Fd direct;
-    int error = 0; /* errno: there is none */
+    int error = 0; /* errno, if creating the file failed */
 };
 
 ProbeFile make_probe_file(const std::filesystem::path &directory)

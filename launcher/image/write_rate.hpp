@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * write_rate.hpp - how fast a file system takes the files of checkpoints, fsync
+ * write_rate.hpp - measures how fast a file system takes checkpoint files, fsync
  * included.
  *
- * Thread-safe. One for the agent's successive checkpoints.
+ * Thread-safe. An agent has one object for its successive checkpoints.
  */
 #pragma once
 
@@ -17,23 +17,23 @@ namespace ckpt
 class WriteRate
 {
   public:
-    /* Bytes per second; 0 as long as nothing was measured. */
+    /* Bytes per second; 0 if nothing was measured yet. */
     double value() const;
 
-    /* Measures by some bytes that it writes to an empty file, and takes away again.
-     * Returns errno. */
+    /* Measures by writing some bytes to an empty file; truncates it afterwards. Returns
+     * an errno or 0. */
     int probe(int fd);
-    /* The same with a file of its own, whose name does not stay. Not if there is little
-     * room. */
+    /* The same with a temporary file in `directory`. Does nothing if there is little
+     * free space. */
     int probe_in(const std::filesystem::path &directory);
 
-    /* Compares with direct writes, if there are any, in a file of that kind. */
+    /* Compares with direct writes, if supported, in a temporary file. */
     void try_direct_in(const std::filesystem::path &directory);
-    /* Whether they were clearly faster. */
+    /* Whether direct writes were clearly faster. */
     bool is_direct_faster() const;
 
-    /* A file of `bytes` took `seconds` from its first byte, of which `syncing` were
-     * spent in the fsync at its end. */
+    /* Records that a file of `bytes` took `seconds` from its first byte, including
+     * `syncing` seconds for the final fsync. */
     void note(std::uint64_t bytes, double seconds, double syncing);
 
   private:

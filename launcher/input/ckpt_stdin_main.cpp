@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ckpt_stdin_main.cpp - the relay of the standard input of a rank: started by the rank, by
- * no user. Its descriptors are those of ckpt/input.h.
+ * ckpt_stdin_main.cpp - the relay of a rank's standard input. The rank starts it; users do
+ * not. Its descriptors are those in ckpt/input.h.
  */
 #include "config.h"
 
@@ -21,7 +21,8 @@ int main()
                    CKPT_RELAY_PROGRAM);
         return 2;
     }
-    /* What is meant for the program; the relay ends when that has ended. */
+    /* These signals are meant for the program; the relay ends when the program has
+     * ended. */
     for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU,
                        SIGUSR1, SIGUSR2}) {
         std::signal(signal, SIG_IGN);
@@ -31,7 +32,7 @@ int main()
                                  ckpt::Fd(CKPT_RELAY_PAGE));
         relay.run();
     } catch (const std::exception &) {
-        return 1; /* nobody can hear it; the program sees the end of its input */
+        return 1; /* the error cannot be reported; the program sees the end of its input */
     }
     return 0;
 }

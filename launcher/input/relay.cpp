@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * relay.cpp - moves bytes from the launcher to the memory file and from there to the
- * program; stands still while a rank saves itself.
+ * relay.cpp - moves bytes from the launcher to the memory file, and from there to the
+ * program. Pauses while a rank saves itself.
  */
 #include "config.h"
 #include "input/relay.hpp"
@@ -28,7 +28,7 @@ namespace
 
 constexpr std::size_t buffer_size = 64 << 10;
 constexpr int source_size = 1 << 20;
-constexpr std::uint64_t forget_size = 1 << 20; /* at least, at once */
+constexpr std::uint64_t forget_size = 1 << 20; /* minimum that is released at once */
 constexpr int pause_ms = 100;
 
 using Word = std::atomic_ref<std::uint32_t>;
@@ -58,7 +58,7 @@ Relay::Relay(Fd source, Fd sink, Fd page)
     if (page_->magic != CKPT_RELAY_MAGIC) {
         fail("the memory file is not of a relay");
     }
-    /* Hydra's proxy does not wait for a full pipe, it ends the job. */
+    /* Hydra's proxy ends the job, instead of waiting, when the pipe is full. */
     (void)::fcntl(source_.get(), F_SETPIPE_SZ, source_size);
     const int flags = ::fcntl(sink_.get(), F_GETFL);
     if (flags < 0 || ::fcntl(sink_.get(), F_SETFL, flags | O_NONBLOCK) < 0) {
@@ -83,7 +83,7 @@ bool Relay::has_output() const
     return page_->given < page_->taken;
 }
 
-/* From now on nobody else looks, unless somebody did before us. */
+/* Locks the page against a rank that saves itself; waits if a rank holds it already. */
 void Relay::enter()
 {
     Word busy(page_->busy), hold(page_->hold);
@@ -102,7 +102,7 @@ void Relay::leave()
     Word(page_->busy).store(0);
 }
 
-/* The beginning of the buffer has been seen before, in an earlier launch. */
+/* Drops the start of the buffer, which the program has read in an earlier launch. */
 void Relay::drop(std::uint64_t size)
 {
     buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(size));
@@ -117,7 +117,7 @@ void Relay::receive()
         return;
     }
     if (result < 0 && errno == EIO && ::isatty(source_.get()) == 1) {
-        (void)::poll(nullptr, 0, pause_ms); /* the terminal is another job's just now */
+        (void)::poll(nullptr, 0, pause_ms); /* it is another job's terminal now */
         return;
     }
     if (result <= 0) {
@@ -131,7 +131,8 @@ void Relay::receive()
     while (done < buffer_.size()) {
         const ssize_t written = ::pwrite(file_.get(), buffer_.data() + done,
                                          buffer_.size() - done, place_of(page_->taken));
-        if (written < 0 && errno != EINTR) { /* no memory: the program waits, too */
+        /* Without memory the relay waits, and so does the program. */
+        if (written < 0 && errno != EINTR) {
             (void)::poll(nullptr, 0, pause_ms);
         }
         done += written > 0 ? static_cast<std::size_t>(written) : 0;
@@ -139,7 +140,7 @@ void Relay::receive()
     }
 }
 
-/* False if no process reads any more. */
+/* Returns false if no process reads from the pipe any more. */
 bool Relay::give()
 {
     buffer_.resize(std::min<std::uint64_t>(buffer_size, page_->taken - page_->given));
@@ -179,7 +180,7 @@ void Relay::run()
             continue;
         }
         if ((files[0].revents & POLLERR) != 0) {
-            return; /* the program is gone, or has closed its input */
+            return; /* the program has ended or closed its input */
         }
         enter();
         bool goes_on = true;
@@ -196,7 +197,7 @@ void Relay::run()
         }
     }
     enter();
-    sink_.reset(); /* the end of the input */
+    sink_.reset(); /* the program sees the end of the input */
     leave();
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * relay.hpp - hands a standard input on to a program, and keeps what the program has
- * not read (ckpt/input.h).
+ * relay.hpp - passes a standard input on to a program, and keeps the bytes that the program
+ * has not read (ckpt/input.h).
  */
 #pragma once
 
@@ -19,14 +19,14 @@ class Relay
 {
   public:
     /* source: the launcher's input. sink: the program's pipe. page: the memory file, with a
-     * ckpt_relay_page at its beginning. Throws Error. */
+     * ckpt_relay_page at its start. Throws Error. */
     Relay(Fd source, Fd sink, Fd page);
     ~Relay();
     Relay(const Relay &) = delete;
     Relay &operator=(const Relay &) = delete;
 
-    /* Returns when the program has all of the input, or no process can read from the
-     * pipe any more. Throws Error. */
+    /* Returns when the program has received all of the input, or when no process can read
+     * from the pipe any more. Throws Error. */
     void run();
 
   private:
@@ -44,7 +44,7 @@ class Relay
     Fd file_;
     ckpt_relay_page *page_ = nullptr;
     std::vector<std::byte> buffer_;
-    std::uint64_t forgotten_ = 0; /* bytes whose memory is free again */
+    std::uint64_t forgotten_ = 0; /* bytes whose memory has been released */
 };
 
 } // namespace ckpt::input

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * concealed.cpp - the places of concealed outputs.
+ * concealed.cpp - directories with concealed outputs.
  */
 #include "config.h"
 #include "journal/concealed.hpp"
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 namespace
 {
 
-constexpr const char *temporary_prefix = ".ckpt-new-"; /* a process was killed there */
+constexpr const char *temporary_prefix = ".ckpt-new-"; /* left by a killed process */
 
 bool is_ours(const std::string &name)
 {
@@ -60,7 +60,7 @@ void add_names(const fs::path &directory, std::size_t prefix, std::vector<std::s
     }
 }
 
-/* Removes what is ours, and directories that are empty then. */
+/* Removes ckpt's own files, and directories that are empty afterwards. */
 void remove_around(const fs::path &directory)
 {
     for (const auto &entry : fs::directory_iterator(directory)) {

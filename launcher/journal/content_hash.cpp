@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * content_hash.cpp - the hash of a file's content as the file journal records it.
+ * content_hash.cpp - computes the hash of a file's content that the file journal
+ * records.
  */
 #include "config.h"
 #include "journal/content_hash.hpp"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * content_hash.hpp - the hash of a file's content as the file journal records it.
+ * content_hash.hpp - computes the hash of a file's content that the file journal records.
  */
 #pragma once
 
@@ -11,8 +11,8 @@
 namespace ckpt::journal
 {
 
-/* The hash of the first `size` bytes of a file (CKPT_JOURNAL_HASHED). None if it cannot be
- * read, or is shorter. */
+/* Returns the hash of the first `size` bytes of a file (CKPT_JOURNAL_HASHED); nothing if
+ * the file is unreadable or shorter. */
 std::optional<std::uint64_t> content_hash(const std::string &path, std::uint64_t size);
 
 } // namespace ckpt::journal

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * drop.cpp - forgets records at the begins of logs, and the files that they have kept.
+ * drop.cpp - drops records at the starts of logs, and the files that these records
+ * keep.
  */
 #include "config.h"
 #include "journal/drop.hpp"
@@ -29,9 +30,10 @@ namespace fs = std::filesystem;
 namespace
 {
 
-constexpr std::uint64_t block = 4096; /* the first one has the BEGIN record */
+constexpr std::uint64_t block = 4096; /* the first has the BEGIN record */
 
-/* How many records at the begin of each log were made before the checkpoint. */
+/* Returns, for each log, how many of its first records were made before the
+ * checkpoint. */
 std::vector<std::size_t> unneeded_records(const Journal &journal,
                                           const std::vector<MarkPlace> &marks)
 {
@@ -45,7 +47,7 @@ std::vector<std::size_t> unneeded_records(const Journal &journal,
         counts.push_back(static_cast<std::size_t>(needed - log.records.begin()));
     }
     for (const MarkPlace &mark : marks) {
-        counts[mark.log] = mark.next - 1; /* the mark stays */
+        counts[mark.log] = mark.next - 1; /* the mark itself stays */
     }
     return counts;
 }
@@ -64,7 +66,7 @@ bool has_changes(const Journal &journal, const std::vector<std::size_t> &counts)
     return false;
 }
 
-/* Gives the space back; only a hint. */
+/* Returns the space to the file system, if that is supported. */
 void punch_hole(const Log &log, std::uint64_t end)
 {
     const std::uint64_t last = end / block * block;
@@ -76,7 +78,8 @@ void punch_hole(const Log &log, std::uint64_t end)
     }
 }
 
-/* Surely no process appends to it: not its own, nor a child that has it open. */
+/* Whether it is certain that no process appends to the log any more, neither its own
+ * nor a child that has it open. */
 bool has_ended(const Log &log)
 {
     return log.host == host_name() && log.process > 0 && !is_running(log.process) &&
@@ -90,12 +93,13 @@ void drop_before(const fs::path &directory, std::uint64_t checkpoint)
     if (!path_exists(directory)) {
         return;
     }
-    if (is_concealed(directory)) { /* what is not revealed yet is needed */
+    /* Records of changes that are not revealed yet are needed. */
+    if (is_concealed(directory)) {
         checkpoint = std::min(checkpoint, Revealed::load(directory).checkpoint);
     }
     const Fd lock = lock_records(directory, LOCK_EX | LOCK_NB);
     if (!lock) {
-        return; /* a restart rolls files back */
+        return; /* a restart is rolling files back */
     }
     const Journal journal = Journal::read(directory, Depth::headers);
     const auto marks = find_marks(journal, checkpoint);
@@ -105,7 +109,7 @@ void drop_before(const fs::path &directory, std::uint64_t checkpoint)
     }
     const auto counts = unneeded_records(journal, marks);
     if (!has_changes(journal, counts)) {
-        return; /* older checkpoints can be rolled back to, too */
+        return; /* files can still be rolled back to older checkpoints */
     }
     Dropped dropped;
     dropped.checkpoint = checkpoint;
@@ -131,7 +135,7 @@ void drop_before(const fs::path &directory, std::uint64_t checkpoint)
     for (std::size_t i = 0; i < journal.logs.size(); i++) {
         const Log &log = journal.logs[i];
         if (counts[i] == log.records.size() && has_ended(log)) {
-            (void)::unlink(log.path.c_str()); /* it has nothing that anybody reads */
+            (void)::unlink(log.path.c_str()); /* all of its records are unneeded */
         } else if (counts[i] > 0) {
             punch_hole(log, dropped.offsets[log.path.filename()]);
         }
@@ -161,7 +165,7 @@ void forget(const fs::path &directory)
             fail_errno(errno, "cannot remove {}", (directory / name).string());
         }
     }
-    (void)::rmdir((directory / "kept").c_str()); /* unless something else is in it */
+    (void)::rmdir((directory / "kept").c_str()); /* fails if it has other content */
     (void)::rmdir(directory.c_str());
 }
 

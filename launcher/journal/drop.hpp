@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * drop.hpp - forgets what no checkpoint that is kept needs any more.
+ * drop.hpp - drops records that no remaining checkpoint needs.
  */
 #pragma once
 
@@ -11,15 +11,15 @@ namespace ckpt::journal
 {
 
 /*
- * Afterwards files can be rolled back to this checkpoint and to later ones only. Processes of
- * the job may be alive: their logs stay, and their space is given back where the file system
- * can do that. Nothing happens if the journal does not know the checkpoint, or while a roll
- * back is unfinished. Throws Error.
+ * Afterwards files can only be rolled back to this checkpoint and to later ones. Processes of
+ * the job may be alive, so their logs stay; their space is released where the file system
+ * supports that. Does nothing if the journal does not know the checkpoint, or while a
+ * rollback is unfinished. Throws Error.
  */
 void drop_before(const std::filesystem::path &journal, std::uint64_t checkpoint);
 
-/* The job has ended, and has no checkpoints: forgets everything, and removes the directory
- * unless something is in it that is not the journal's. Throws Error. */
+/* Removes the whole journal of a job that has ended without checkpoints. The directory stays
+ * if it has foreign files. Throws Error. */
 void forget(const std::filesystem::path &journal);
 
 } // namespace ckpt::journal

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * file_change.cpp - changes of single files that can be repeated.
+ * file_change.cpp - repeatable changes of single files.
  */
 #include "config.h"
 #include "journal/file_change.hpp"
@@ -39,7 +39,7 @@ constexpr std::size_t buffer_size = 1u << 20;
     fail_errno(error, "cannot {} {}", what, path.string());
 }
 
-/* By reading and writing, where the kernel cannot copy. */
+/* Copies with read and write, where the kernel cannot copy. */
 void copy_slowly(const fs::path &from, int source, int to, std::uint64_t begin,
                  std::uint64_t end)
 {
@@ -78,7 +78,7 @@ void set_modified(const fs::path &path, std::int64_t modified)
     timespec times[2] = {};
     times[0].tv_nsec = UTIME_OMIT;
     times[1] = timespec_of(modified);
-    /* EPERM: another user's file, which we may only write to. */
+    /* EPERM: the file belongs to another user, who lets us write to it. */
     if (::utimensat(AT_FDCWD, path.c_str(), times, AT_SYMLINK_NOFOLLOW) < 0 &&
         errno != EPERM) {
         fail_change(errno, "set the time of", path);
@@ -151,7 +151,7 @@ void replace_name(const fs::path &path, const fs::path &temporary,
     change_name(path, "make", [&] { return make(temporary.c_str()); });
     fault_kill("rollback-before-rename");
     change_name(path, "make", [&] { return ::rename(temporary.c_str(), path.c_str()); });
-    remove_name(temporary); /* if it was a second name of the same file */
+    remove_name(temporary); /* if it was another hard link of the same file */
 }
 
 Fd open_writable(const fs::path &path)
@@ -202,8 +202,8 @@ bool is_open_nowhere(const fs::path &path)
 {
     const Fd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 
-    /* A lease for writing is granted only if nobody else has the file open. A process that opens
-     * it just now sends a signal that is ignored by default. */
+    /* The kernel grants a write lease only if no other descriptor has the file open. If a
+     * process opens it meanwhile, this process gets SIGURG, which is ignored by default. */
     return fd && ::fcntl(fd.get(), F_SETSIG, SIGURG) == 0 &&
            ::fcntl(fd.get(), F_SETLEASE, F_WRLCK) == 0;
 }
@@ -220,7 +220,7 @@ void copy_open_file(int from, int to, const fs::path &path)
     do {
         done = ::copy_file_range(from, &begin, to, &at, buffer_size, 0);
     } while (done > 0 || (done < 0 && errno == EINTR));
-    while (done < 0) { /* the kernel cannot */
+    while (done < 0) { /* the kernel cannot copy */
         done = ::pread(from, buffer.get(), buffer_size, at);
         if (done == 0) {
             return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * forecast.cpp - carries out a roll back in memory and compares its result.
+ * forecast.cpp - simulates a rollback in memory, and compares the result.
  */
 #include "config.h"
 #include "journal/forecast.hpp"
@@ -83,14 +83,15 @@ class Simulation
     const KeptFiles kept_;
     Tree tree_;
     Forecast result_;
-    /* Files that were only appended to: logs, which may be rotated. */
+    /* Files that were only appended to: logs, which may have been rotated. */
     std::set<Identity> only_grown_;
-    /* Files that were not found, by path: no fault if an older record replaces the path. */
+    /* Messages about files that were not found, by path. A missing file does not matter if an
+     * older record replaces the path. */
     std::map<std::string, std::string> missing_;
-    /* Kept files that have changed since, with a complaint: no fault if an older record takes
-     * their names away, or gives them another content. */
+    /* Messages about kept files that have changed since. A change does not matter if an older
+     * record removes the names or replaces the content. */
     std::map<std::shared_ptr<Object>, std::string> unfit_;
-    /* Objects whose content was changed, with the records of that. */
+    /* Objects with changed content, and the records of these changes. */
     std::map<std::shared_ptr<Object>, std::vector<const Record *>> written_;
 };
 
@@ -99,8 +100,9 @@ void Simulation::undo_all()
     for (const Record *step : plan_.steps) {
         undo(*step);
     }
-    /* Files that were made since the checkpoint are gone. Inodes of theirs may have been used
-     * for several, one after the other, so what is found of one may be another. */
+    /* Files created since the checkpoint do not exist after the rollback. An inode may have
+     * been reused by several such files, so the content found may belong to another one.
+     * Unknown content only matters in files that still have a name. */
     const auto named = tree_.named_objects();
     for (const auto &[object, records] : written_) {
         if (!object->unknown.empty() && named.contains(object)) {
@@ -148,7 +150,8 @@ void Simulation::undo(const Record &record)
     }
 }
 
-/* Whether names in the directory can be made and removed. Its owner can make it writable. */
+/* Whether the rollback can create and remove names in the directory. The owner can make it
+ * writable. */
 bool Simulation::may_change(const Node &directory) const
 {
     const Object &object = *directory.object;
@@ -158,7 +161,7 @@ bool Simulation::may_change(const Node &directory) const
            (errno != EROFS && object.owner == ::geteuid());
 }
 
-/* Its owner can make it writable. */
+/* The owner can make the file writable. */
 bool Simulation::may_write(const Object &object) const
 {
     return object.real.empty() ||
@@ -186,7 +189,7 @@ void Simulation::undo_name(const Record &record)
         return;
     }
     if (place.node->object && place.node->object == node->object) {
-        return; /* the path names this file already */
+        return; /* the path already names this file */
     }
     if (!may_change(*place.directory)) {
         obstacle("{}: its directory may not be written", record.path);
@@ -215,7 +218,7 @@ void Simulation::make_absent(const Record &record, const Place &place)
     }
 }
 
-/* What the path named. Null if that cannot be had. */
+/* Returns what the path named; null if that is unavailable. */
 std::shared_ptr<Node> Simulation::earlier(const Record &record)
 {
     auto node = std::make_shared<Node>();
@@ -239,12 +242,12 @@ std::shared_ptr<Node> Simulation::earlier(const Record &record)
         node->object->mode = S_IFLNK | 0777;
     } else if (record.type() == CKPT_JOURNAL_DIRECTORY) {
         node->object->mode = S_IFDIR | (record.head.mode & 07777);
-        node->object->inode = record.head.inode; /* by which older records know it */
+        node->object->inode = record.head.inode; /* older records refer to this inode */
     }
     return node;
 }
 
-/* As the record says: that inode, or a copy of it. */
+/* Returns the kept file of the record: the inode itself or a copy. */
 std::shared_ptr<Object> Simulation::kept_object(const Record &record)
 {
     const std::string path = journal_.kept_file(record);
@@ -281,10 +284,10 @@ void Simulation::undo_move(const Record &record)
     };
 
     if (is_it(to)) {
-        return; /* the call did not happen */
+        return; /* the call did not take effect */
     }
     if (to.directory && to.node->is(S_IFLNK) && to.node->target == CKPT_JOURNAL_GONE) {
-        to.node->object = nullptr; /* a mark of the launcher's */
+        to.node->object = nullptr; /* a mark made by the launcher */
     }
     if (!is_it(from) || !to.directory) {
         obstacle("{}: the directory was renamed to {}, but is not there", record.path,
@@ -319,7 +322,8 @@ void Simulation::rename_complaints(const Record &record)
 
 /* ---- Content ----------------------------------------------------------------------- */
 
-/* The object that the record was about: under its path, or kept. Null: it is gone. */
+/* Returns the object to which the record refers: under its path, or kept. Null: it is
+ * gone. */
 std::shared_ptr<Object> Simulation::object_of(const Record &record)
 {
     const Place place = tree_.find(record.path);
@@ -342,7 +346,7 @@ void Simulation::undo_content(const Record &record)
     const ckpt_journal_record &head = record.head;
 
     if (!object && only_grown_.contains(identity_of(record))) {
-        return; /* compare_state() tells */
+        return; /* compare_state() reports it */
     }
     if (!object || (object->mode & S_IFMT) != S_IFREG) {
         missing_[record.path] = fmt::format(
@@ -398,7 +402,7 @@ void Simulation::compare_states()
     }
 }
 
-/* What the oldest record of each name says, against the tree as it is. */
+/* Compares the oldest record of each name with the current tree. */
 void Simulation::find_changes()
 {
     std::map<std::string_view, const Record *> oldest;
@@ -415,7 +419,7 @@ void Simulation::find_changes()
     }
 }
 
-/* The same inode, with the same size and time. */
+/* Whether the inode, size and modification time are those in the record. */
 bool Simulation::is_as_in(const Record &record, const Place &place) const
 {
     const ckpt_journal_record &head = record.head;
@@ -461,7 +465,7 @@ void Simulation::compare_state(const Record &record)
     }
 }
 
-/* What the file begins with stays: the roll back only cuts it, if anything. */
+/* Whether the start of the file stays unchanged: the rollback at most truncates the file. */
 bool Simulation::keeps_bytes(const Node &node) const
 {
     const auto written = written_.find(node.object);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * forecast.hpp - what a roll back would do and leave, found out without changing anything.
+ * forecast.hpp - determines, without changing anything, what a rollback would do, and its
+ * result.
  */
 #pragma once
 
@@ -11,29 +12,32 @@ namespace ckpt::journal
 {
 
 struct Forecast {
-    /* Why it cannot be carried out: each names a path. */
+    /* Why the rollback is impossible; each text names a path. */
     std::vector<std::string> obstacles;
-    /* Files that the program had written and that will not be as they were. */
+    /* Files that the program has written, and that would differ from their state at the
+     * checkpoint. */
     std::vector<std::string> differing;
-    /* The same of files that it had only read: other programs may change them. */
+    /* The same for files that the program has only read; other programs may change
+     * these. */
     std::vector<std::string> inputs;
 };
 
-/* Carries the plan out in memory. Throws Error if the tree cannot be read. */
+/* Simulates the plan in memory. Throws Error if the tree cannot be read. */
 Forecast forecast(const Journal &journal, const Plan &plan);
 
-/* The tree as it was at the checkpoint, as far as the plan knows. */
+/* The tree at the time of the checkpoint, as far as the plan knows it. */
 struct Past {
     Tree tree;
-    /* By object whose content has changed since: what brings it back, in this order. */
+    /* For each object whose content has changed since: the records that restore it, in
+     * this order. */
     std::map<std::shared_ptr<Object>, std::vector<const Record *>> changes;
-    std::vector<std::string> obstacles; /* each begins with a path */
+    std::vector<std::string> obstacles; /* each starts with a path */
 };
 
-/* journal and plan must outlive it. Throws Error if the tree cannot be read. */
+/* journal and plan must outlive the result. Throws Error if the tree cannot be read. */
 Past past_of(const Journal &journal, const Plan &plan);
 
-/* Compares what the processes knew at the checkpoint with the tree as it is. */
+/* Compares the state that the processes knew at the checkpoint with the current tree. */
 Forecast compare(const Journal &journal, const Plan &plan);
 
 } // namespace ckpt::journal

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * journal.cpp - reads logs, clocks and notes of a journal directory.
+ * journal.cpp - reads the logs, clocks and notes of a journal directory.
  */
 #include "config.h"
 #include "journal/journal.hpp"
@@ -42,7 +42,7 @@ std::vector<std::string> sorted_names(const fs::path &directory)
     return names;
 }
 
-/* A clock that has just been made may be empty. */
+/* A clock file that was just created may be empty. */
 ckpt_journal_clock read_clock(const fs::path &path)
 {
     const std::string bytes = read_own_text_file(path, "clock of the file journal");

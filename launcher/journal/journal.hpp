@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * journal.hpp - the whole file journal of a job, as the launcher reads it.
+ * journal.hpp - the complete file journal of a job, for the launcher.
  */
 #pragma once
 
@@ -21,24 +21,26 @@ struct Journal {
     Dropped dropped;
     std::optional<RedoRecord> redo;
 
-    /* Throws Error. A directory that does not exist is an empty journal. */
+    /* Reads a journal; a missing directory is an empty journal. Throws Error. */
     static Journal read(const std::filesystem::path &directory, Depth depth = Depth::all);
 
     const Log &log_of(const Record &record) const { return logs.at(record.log); }
-    /* The greatest order used so far: processes of later launches use greater ones. */
+    /* Returns the greatest order used so far; processes of later launches use greater ones. */
     std::uint64_t last_order() const;
-    /* The greatest mark that any checkpoint had, dropped ones too; 0: there was none. */
+    /* Returns the greatest mark of all checkpoints, including dropped ones; 0: no mark. */
     std::uint64_t greatest_mark() const;
-    /* Where the kept file of a record is: the journal may have been moved since. */
+    /* Returns the path of a record's kept file. The journal may have been moved since the
+     * record was made. */
     std::filesystem::path kept_file(const Record &record) const;
 };
 
-/* Holds the records and kept files of a journal against others that remove some. how: LOCK_EX,
- * perhaps with LOCK_NB. An empty one: another holds them. Without locks in this file system
- * everybody has them. Throws Error if the journal cannot be opened. */
+/* Locks the records and kept files of a journal against removal by other processes. how:
+ * LOCK_EX, optionally with LOCK_NB. Returns an invalid Fd if another process holds the lock.
+ * On a file system without locks every process gets the lock. Throws Error if the journal
+ * cannot be opened. */
 Fd lock_records(const std::filesystem::path &directory, int how);
 
-/* Whether a path is that of a kept file; others are never removed. */
+/* Whether a path is that of a kept file; other files are never removed. */
 bool is_kept_name(const std::filesystem::path &path);
 
 } // namespace ckpt::journal

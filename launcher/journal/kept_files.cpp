@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kept_files.cpp - where files that have lost their names are kept.
+ * kept_files.cpp - finds files that were kept when they lost their names.
  */
 #include "config.h"
 #include "journal/kept_files.hpp"
@@ -38,7 +38,7 @@ std::vector<std::string> KeptFiles::of_file(const Record &record) const
     return names;
 }
 
-/* By the nearest directory above that exists. */
+/* Determined from the nearest parent directory that exists. */
 std::optional<dev_t> file_system_of(const std::filesystem::path &path)
 {
     struct stat status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kept_files.hpp - where files that have lost their names are kept.
+ * kept_files.hpp - finds files that were kept when they lost their names.
  */
 #pragma once
 
@@ -19,16 +19,16 @@ class KeptFiles
   public:
     explicit KeptFiles(const Journal &journal);
 
-    /* Names under which the file of the record was kept; they may be gone. Inodes of other
-     * file systems with the same number are not taken for it. */
+    /* Returns the names under which the record's file was kept; they may be gone. Ignores
+     * kept files with the same inode number in other file systems. */
     std::vector<std::string> of_file(const Record &record) const;
 
   private:
     std::unordered_map<std::uint64_t, std::vector<std::string>> by_inode_;
 };
 
-/* The file system that the path is or would be in; nothing if that cannot be told. Device
- * numbers in records are of another host, or of before its reboot. */
+/* Returns the file system in which the path is or would be; nothing if unknown. Records
+ * cannot tell: their device numbers are those of another host, or from before a reboot. */
 std::optional<dev_t> file_system_of(const std::filesystem::path &path);
 
 } // namespace ckpt::journal

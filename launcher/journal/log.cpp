@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * log.cpp - reads one log of the file journal; trusts nothing in it without a checksum.
+ * log.cpp - reads one log of the file journal; verifies the checksum of every record.
  */
 #include "config.h"
 #include "journal/log.hpp"
@@ -34,7 +34,7 @@ constexpr std::uint64_t alignment = 8;
 constexpr std::size_t window_size = 1u << 20;
 constexpr std::uint32_t checksum_start = 0xffffffffu;
 
-/* A file that is read mostly from its begin to its end. */
+/* Buffered access to a file that is mostly read sequentially. */
 class Window
 {
   public:
@@ -45,7 +45,8 @@ class Window
 
     std::uint64_t size() const { return size_; }
 
-    /* `size` bytes at `offset`, both inside the file; valid until the next call. */
+    /* Returns `size` bytes at `offset`, which must be inside the file; valid until the
+     * next call. */
     const char *at(std::uint64_t offset, std::size_t size)
     {
         if (offset < begin_ || offset + size > begin_ + bytes_.size()) {
@@ -73,7 +74,7 @@ class Window
     std::string bytes_;
 };
 
-/* Whether the record can be inside the file, with parts that fill it. */
+/* Whether the record fits into the rest of the file, and its parts into the record. */
 bool is_plausible(const ckpt_journal_record &head, std::uint64_t room)
 {
     if (head.magic != CKPT_JOURNAL_MAGIC || head.length < sizeof head ||
@@ -87,7 +88,7 @@ bool is_plausible(const ckpt_journal_record &head, std::uint64_t room)
 
 std::uint32_t add(std::uint32_t checksum, const char *bytes, std::size_t size)
 {
-    /* The library changes nothing, though its parameter is not const. */
+    /* The library does not write to it, although its parameter is not const. */
     auto *data = reinterpret_cast<unsigned char *>(const_cast<char *>(bytes));
     return crc32_iscsi(data, static_cast<int>(size), checksum);
 }
@@ -106,7 +107,7 @@ bool has_right_checksum(Window &window, const ckpt_journal_record &head, std::ui
     return ~checksum == head.checksum;
 }
 
-/* One string of a record; nothing unless it has its NUL at its end and only there. */
+/* Returns one string of a record; nothing unless it has exactly one NUL, at its end. */
 std::optional<std::string> text_of(const char *bytes, std::uint32_t size)
 {
     if (size == 0) {
@@ -123,7 +124,7 @@ bool needs_path(const Record &record)
     return record.is_change() || record.type() == CKPT_JOURNAL_STATE;
 }
 
-/* The record at `offset`, or nothing if there is none that is whole. */
+/* Returns the record at `offset`; nothing if it is incomplete or damaged. */
 std::optional<Record> record_at(Window &window, std::uint64_t offset, Depth depth)
 {
     Record record;
@@ -153,7 +154,8 @@ std::optional<Record> record_at(Window &window, std::uint64_t offset, Depth dept
     return record;
 }
 
-/* Where the next whole record begins behind a damaged one; the size if there is none. */
+/* Returns where the next complete record starts after a damaged one; the size of the
+ * file if none follows. */
 std::uint64_t next_whole(Window &window, std::uint64_t offset)
 {
     const std::uint32_t magic = CKPT_JOURNAL_MAGIC;
@@ -175,7 +177,8 @@ std::uint64_t next_whole(Window &window, std::uint64_t offset)
     return window.size();
 }
 
-/* "HOST-PID-ORDER.log": host and process, should BEGIN be missing. */
+/* Takes host and process from the name "HOST-PID-ORDER.log", in case BEGIN is
+ * missing. */
 void take_name(Log &log)
 {
     const std::string stem = log.path.stem().string();

@@ -18,26 +18,27 @@ struct Record {
     ckpt_journal_record head = {};
     std::string path, other;
     std::size_t log = 0;      /* index of its log in the journal */
-    std::uint64_t offset = 0; /* bytes, in its log */
+    std::uint64_t offset = 0; /* bytes from the start of its log */
 
     ckpt_journal_type type() const { return static_cast<ckpt_journal_type>(head.type); }
     bool has(std::uint32_t flag) const { return (head.flags & flag) != 0; }
-    /* `other` is a kept file. */
+    /* Whether `other` is a kept file. */
     bool keeps_file() const
     {
         return type() == CKPT_JOURNAL_FILE || type() == CKPT_JOURNAL_CONTENT;
     }
-    /* It describes what a path named, and its undoing lets the path name that again. */
+    /* Whether the record describes what a path named. Undoing it makes the path name that
+     * again. */
     bool sets_name() const
     {
         return type() >= CKPT_JOURNAL_ABSENT && type() <= CKPT_JOURNAL_SPECIAL;
     }
-    /* Undoing it changes something. */
+    /* Whether undoing the record changes anything. */
     bool is_change() const
     {
         return type() >= CKPT_JOURNAL_ABSENT && type() <= CKPT_JOURNAL_ATTRIBUTES;
     }
-    /* It tells what is to be revealed. */
+    /* Whether the record describes something to be revealed. */
     bool is_product() const
     {
         return type() == CKPT_JOURNAL_PRODUCED || type() == CKPT_JOURNAL_OUTPUT;
@@ -55,25 +56,25 @@ struct Log {
     std::int64_t process = 0;
     std::int32_t rank = -1;
     std::uint64_t begin = 0;    /* order of its BEGIN record */
-    std::uint64_t size = 0;     /* bytes up to the end of the last whole record */
-    std::vector<Record> records; /* without BEGIN, in the order of the file */
-    std::vector<std::uint64_t> damaged; /* offsets where a record is damaged, and whole
-                                           records follow */
+    std::uint64_t size = 0;     /* bytes up to the end of the last complete record */
+    std::vector<Record> records; /* without BEGIN, in file order */
+    /* Offsets of damaged records that complete records follow. */
+    std::vector<std::uint64_t> damaged;
 };
 
-/* How much of a log is read. */
+/* How much of a log to read. */
 enum class Depth {
-    all,     /* data, too, whose checksum is verified */
-    headers, /* not the data: for a caller that only looks for marks and kept files */
+    all,     /* also the data, whose checksum is verified */
+    headers, /* without the data: for callers that only look for marks and kept files */
 };
 
-/* "HOST-PID-ORDER.log". */
+/* Whether the name has the form "HOST-PID-ORDER.log". */
 bool is_log_name(const std::string &name);
 
 /*
- * Reads the BEGIN record, and all records from offset `from` on. What a killed process has
- * left at the end of the file is not a record; Log::size tells where it begins. Throws
- * Error if the file cannot be read.
+ * Reads the BEGIN record, and all records from offset `from` on. An incomplete record that
+ * a killed process left at the end is ignored; Log::size is its offset. Throws Error if
+ * the file cannot be read.
  */
 Log read_log(const std::filesystem::path &path, std::uint64_t from = 0,
              Depth depth = Depth::all);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * notes.cpp - two small JSON files, each replaced as a whole.
+ * notes.cpp - small JSON files that are replaced as a whole.
  */
 #include "config.h"
 #include "journal/notes.hpp"

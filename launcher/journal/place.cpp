@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * place.cpp - where the file journal of a job is.
+ * place.cpp - the location of a job's file journal.
  */
 #include "journal/place.hpp"
 

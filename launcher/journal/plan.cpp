@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * plan.cpp - chooses the records to be undone, orders them, leaves out what has no effect.
+ * plan.cpp - chooses the records to undo, orders them, and omits those without effect.
  */
 #include "config.h"
 #include "journal/plan.hpp"
@@ -20,7 +20,7 @@ namespace ckpt::journal
 namespace
 {
 
-/* The last mark of each log. */
+/* Returns the last mark of each log. */
 std::vector<MarkPlace> all_marks(const Journal &journal, std::uint64_t checkpoint)
 {
     std::vector<MarkPlace> marks;
@@ -90,7 +90,7 @@ class Planner
     std::map<std::string, const Record *> states_;
 };
 
-/* The last start was from this checkpoint, and noted. */
+/* Whether the last start was from this checkpoint and was recorded. */
 bool Planner::has_base() const
 {
     return marks_.empty() && journal_.redo &&
@@ -103,7 +103,7 @@ void Planner::require_history()
     const std::uint64_t dropped = journal_.dropped.checkpoint;
 
     if (has_base()) {
-        return; /* all that counts was done after the checkpoint */
+        return; /* all relevant changes came after the checkpoint */
     }
     if (plan_.checkpoint < dropped) {
         refuse("what was changed before a later checkpoint is not in the file journal {} any "
@@ -160,7 +160,7 @@ void Planner::choose()
     }
 }
 
-/* The states that follow a mark belong to it, and stay. */
+/* The STATE records that follow a mark belong to the mark, and stay. */
 void Planner::consume_from(std::size_t log, std::size_t first)
 {
     const auto &records = journal_.logs[log].records;
@@ -207,7 +207,7 @@ void Planner::take_states(const MarkPlace &mark)
     }
 }
 
-/* Damage matters where records are needed. */
+/* Damage only matters where records are needed. */
 void Planner::require_whole_logs()
 {
     for (std::size_t i = 0; i < journal_.logs.size(); i++) {
@@ -227,7 +227,7 @@ void Planner::require_whole_logs()
     }
 }
 
-/* The order after which everything on the host must be in the journal. */
+/* Returns the order after which the journal must have all records of the host. */
 std::uint64_t Planner::first_needed_order(const std::string &host) const
 {
     if (has_base()) {
@@ -273,8 +273,9 @@ void Planner::order()
     }
 }
 
-/* Steps of one path from several hosts, whose clocks differ: the ctime of the object comes
- * from one file server, and decides. The steps keep their places as a group. */
+/* Orders the steps of one path that come from several hosts with different clocks, by
+ * the object's ctime, which comes from one file server. The group of steps keeps its
+ * places. */
 void Planner::order_by_server(const std::vector<std::size_t> &places)
 {
     std::set<std::string_view> hosts;
@@ -295,8 +296,8 @@ void Planner::order_by_server(const std::vector<std::size_t> &places)
     }
 }
 
-/* Walks from the oldest record to the newest. A rename of a directory gives paths another
- * meaning, so nothing is left out across it. */
+/* Goes from the oldest record to the newest. After a directory is renamed, its paths mean
+ * something else, so a record only supersedes others between two renames. */
 void Planner::drop_superseded()
 {
     std::set<std::string_view> names;

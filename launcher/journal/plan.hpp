@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * plan.hpp - which records a roll back to a checkpoint undoes, and in which order.
+ * plan.hpp - which records a rollback to a checkpoint undoes, and in which order.
  */
 #pragma once
 
@@ -14,21 +14,21 @@ namespace ckpt::journal
 
 struct Plan {
     std::uint64_t checkpoint = 0;
-    /* To be undone in this order, the newest first. Records whose effect an older one
-     * replaces are left out. */
+    /* To be undone in this order, the newest first. Omits records whose effect an older one
+     * replaces. */
     std::vector<const Record *> steps;
-    /* What processes knew at the checkpoint: the last STATE record of each path. */
+    /* The state that processes knew at the checkpoint: the last STATE record of each path. */
     std::vector<const Record *> states;
-    /* By log: for each of its records, whether the roll back consumes it. */
+    /* By log: for each of its records, whether the rollback consumes it. */
     std::vector<std::vector<bool>> consumed;
-    /* Why it cannot be carried out; empty if it can, as far as the logs tell. */
+    /* Why the rollback is impossible; empty if it is possible as far as the logs tell. */
     std::vector<std::string> obstacles;
 };
 
-/* Of the job at the checkpoint. */
+/* The ranks of the job at the checkpoint. */
 struct Ranks {
-    int count = 0; /* 0: not known */
-    /* Those that had died: saved as they were before, so they have no mark. */
+    int count = 0; /* 0: unknown */
+    /* Ranks that had died. They were saved in an earlier state, so they have no mark. */
     std::set<int> replayed{};
 };
 
@@ -37,20 +37,21 @@ struct Ranks {
  */
 Plan make_plan(const Journal &journal, std::uint64_t checkpoint, const Ranks &ranks);
 
-/* The index of the last MARK of the checkpoint in the log; nothing if it has none. */
+/* Returns the index of the log's last MARK of the checkpoint; nothing if it has none. */
 std::optional<std::size_t> last_mark(const Log &log, std::uint64_t checkpoint);
 
-/* Of a log: where the records that follow its last MARK of the checkpoint begin. */
+/* The records of a log that follow its last MARK of the checkpoint. */
 struct MarkPlace {
     std::size_t log = 0;
-    std::size_t next = 0; /* index of the first record behind the mark */
+    std::size_t next = 0; /* index of the first record after the mark */
     std::uint64_t order = 0;
 };
 
-/* Those logs that have the mark; of several for one rank only that of the last launch. */
+/* Returns the marks of all logs that have one. If several logs of one rank do, returns only
+ * that of the last launch. */
 std::vector<MarkPlace> find_marks(const Journal &journal, std::uint64_t checkpoint);
 
-/* Greatest order of a record that was made before the checkpoint, for logs without a mark. */
+/* For logs without a mark: the greatest order of a record made before the checkpoint. */
 class Thresholds
 {
   public:

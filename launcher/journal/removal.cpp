@@ -57,8 +57,8 @@ void append_part(const Log &log, int from, int to, std::uint64_t begin, std::uin
     size += end - begin;
 }
 
-/* The records that stay go into a log of another name: the old one, with places of records
- * that are noted elsewhere, is whole until it is removed. */
+/* Writes the remaining records to a log with another name. Notes refer to positions
+ * in the old log, so that stays complete until it is removed. */
 void rewrite_log(const Log &log, const std::vector<bool> &consumed)
 {
     const fs::path target = log.path.parent_path() / (log.path.stem().string() + "+.log");
@@ -115,7 +115,7 @@ void remove_kept(const Journal &journal, const Record &record)
     }
     const fs::path directory = path.parent_path();
     if (directory.filename().string().starts_with(CKPT_JOURNAL_KEPT_PREFIX)) {
-        (void)::rmdir(directory.c_str()); /* fails if others are in it */
+        (void)::rmdir(directory.c_str()); /* fails if it has other files */
     }
 }
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reveal.cpp - reveal concealed outputs in the order of their production.
+ * reveal.cpp - reveals concealed outputs in the order of their production.
  *
- * While the job runs, its processes change the concealed objects. What these were at the
- * checkpoint is found as a roll back finds it: from the records that follow the
- * checkpoint. A file that may change is copied first, and the records are read after
- * that. As each change is recorded before it is made, the records bring the copy back,
- * whatever state of the file the copy has.
+ * While the job runs, its processes change the concealed objects. The state at the checkpoint
+ * is determined as in a rollback, from the records after the checkpoint. A file that may change
+ * is copied first, and then the records are read. Each change is recorded before it is made. So
+ * the records restore the copy, whatever state of the file it has.
  */
 #include "config.h"
 #include "journal/reveal.hpp"
@@ -42,18 +41,19 @@ constexpr const char *staging_name = ".ckpt-new-revealed";
 
 using Identity = std::pair<dev_t, ino_t>;
 
-/* One object, or whole lines of output of one process, that are to be revealed. */
+/* One object, or complete lines of output of one process, to be revealed. */
 struct Item {
     fs::path place;
-    std::string name; /* as the program knows it; "" for output */
+    std::string name; /* name that the program knows; "" for output */
     std::shared_ptr<Node> node;
     std::vector<const Record *> output{};
-    const Record *product = nullptr; /* the last one of this name; null: none */
+    const Record *product = nullptr; /* last product record of this name; null: none */
 
     fs::path shadow() const { return place.string() + name; }
     bool is_gone() const { return node && node->is(S_IFLNK) && node->target == CKPT_JOURNAL_GONE; }
     std::uint64_t kind() const { return product == nullptr ? 0 : product->head.value; }
-    /* A file that was open at the checkpoint may tell of all others. */
+    /* Whether it must be revealed last: a file that was open at the checkpoint may refer to all
+     * others. */
     bool is_last() const
     {
         return node && node->is_file() &&
@@ -69,8 +69,8 @@ struct Item {
     }
 };
 
-/* A file that the program can still write to. As long as it is open here, no other file gets
- * its inode. */
+/* A copy of a file that the program can still write to. `original` stays open, so that no other
+ * file gets its inode. */
 struct Copy {
     fs::path path;
     Fd original;
@@ -84,7 +84,8 @@ class Revealer
     {
     }
 
-    /* Copies of files that are being written to: without the lock, as that takes time. */
+    /* Copies files that are being written to. Runs without the lock, because that takes
+     * time. */
     void prepare();
     void reveal_all();
     void clean_up();
@@ -134,25 +135,27 @@ class Revealer
     std::unique_ptr<Journal> journal_;
     Plan plan_;
     std::unique_ptr<Past> past_;
-    std::map<std::string, const Record *> products_; /* by name: the last before the mark */
+    std::map<std::string, const Record *> products_; /* by name: last before the mark */
     /* Names and inodes of visible objects that the program has removed. */
     std::set<std::pair<std::string, std::uint64_t>> removed_;
-    std::map<std::string, std::uint64_t> outdated_; /* as in Revealed, of this revealing */
-    std::map<fs::path, std::set<std::string>> names_; /* of objects, by place */
-    std::set<std::string> renewed_; /* paths whose names stand for other objects since */
-    std::set<Identity> closed_;  /* files that no process can write to without opening them */
-    std::set<Identity> staying_; /* files with a name that stays concealed */
+    std::map<std::string, std::uint64_t> outdated_; /* as in Revealed, for this revealing */
+    std::map<fs::path, std::set<std::string>> names_; /* names of objects, by place */
+    std::set<std::string> renewed_; /* paths whose names were given to other objects since */
+    std::set<Identity> closed_;  /* files that no process has open for writing */
+    std::set<Identity> staying_; /* files with another name that stays concealed */
     std::vector<Item> items_;
-    std::vector<Item> files_; /* those that are files, also in directories that appear whole */
-    std::map<Identity, Copy> copies_; /* by what they are copies of */
-    std::map<std::shared_ptr<Object>, fs::path> revealed_; /* from copies, and where */
+    /* The items that are files, including those in directories that appear as a whole. */
+    std::vector<Item> files_;
+    std::map<Identity, Copy> copies_; /* by the original file */
+    std::map<std::shared_ptr<Object>, fs::path> revealed_; /* where copies were revealed */
     std::size_t staged_ = 0;
     std::vector<std::string> warnings_;
 };
 
-/* ---- What there is to be revealed ------------------------------------------------------ */
+/* ---- What to reveal ---------------------------------------------------------------------- */
 
-/* Before the records are read: then these have all changes of such files. */
+/* Called before the records are read, so that the records include all changes of these
+ * files. */
 void Revealer::find_closed()
 {
     closed_.clear();
@@ -206,7 +209,7 @@ void Revealer::look()
     std::ranges::stable_sort(items_, {}, &Item::order);
 }
 
-/* Concealed objects that are there, and those that the records tell of. */
+/* Finds the names of existing concealed objects, and of those in the records. */
 void Revealer::find_names(const fs::path &place)
 {
     const std::string prefix = place.string() + "/";
@@ -267,7 +270,7 @@ void Revealer::find_objects()
         for (const std::string &name : names) {
             Item item = {place, name, nullptr, {}, nullptr};
             const Tree::Place found = past_->tree.find(item.shadow().string());
-            if (!found.directory || !found.node->object) { /* it was made later */
+            if (!found.directory || !found.node->object) { /* created after the checkpoint */
                 if (const auto status = status_of(item.shadow())) {
                     staying_.insert({status->st_dev, status->st_ino});
                 }
@@ -277,7 +280,7 @@ void Revealer::find_objects()
             const auto merged =
                 past_->tree.find((item.shadow() / CKPT_JOURNAL_MERGED).string());
             if (item.node->is_directory() && merged.directory && merged.node->object) {
-                continue; /* others see the directory already */
+                continue; /* the directory is already visible */
             }
             item.product = product_of(name);
             items_.push_back(std::move(item));
@@ -289,7 +292,7 @@ void Revealer::find_objects()
     leave_out_parts_of_whole();
 }
 
-/* A directory that was renamed appears with all that is in it, unless others see it already. */
+/* A renamed directory appears with all of its content, unless it is visible already. */
 bool Revealer::appears_as_whole(const Item &item) const
 {
     if (item.kind() != CKPT_JOURNAL_WAS_RENAMED || !item.node->is_directory()) {
@@ -341,7 +344,7 @@ bool ends_line(int file, const Log &log, const Record &record)
     return byte == '\n';
 }
 
-/* Processes may write a line in several parts: it appears as a whole. */
+/* Processes may write a line in several parts; it is revealed as a whole. */
 void Revealer::find_outputs()
 {
     for (std::size_t i = 0; i < journal_->logs.size(); i++) {
@@ -369,8 +372,8 @@ void Revealer::find_outputs()
 
 /* ---- Copies ------------------------------------------------------------------------------ */
 
-/* The concealed name stands for the object that it stood for at the checkpoint. Inodes do not
- * tell: they are used again. */
+/* Whether the concealed name still names the object that it named at the checkpoint. Inode
+ * numbers cannot tell, because they are reused. */
 bool Revealer::is_same_object(const Item &item) const
 {
     for (fs::path above = item.shadow(); above.has_relative_path(); above = above.parent_path()) {
@@ -381,7 +384,8 @@ bool Revealer::is_same_object(const Item &item) const
     return status_of(item.shadow()).has_value();
 }
 
-/* Nothing has changed the file since the checkpoint, and nothing will. */
+/* Whether the file must be revealed as a copy. It need not if nothing has changed it since the
+ * checkpoint, and nothing can change it later. */
 bool Revealer::has_to_copy(const Item &item) const
 {
     const Object &object = *item.node->object;
@@ -415,7 +419,7 @@ void Revealer::copy(const Item &item)
     struct stat status;
 
     if (!from || ::fstat(from.get(), &status) < 0 || !S_ISREG(status.st_mode)) {
-        return; /* it has been removed just now; the records know that */
+        return; /* removed just now; the records will show that */
     }
     Copy copy{stage(item.place), std::move(from)};
     const Fd to(::open(copy.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
@@ -429,7 +433,7 @@ void Revealer::copy(const Item &item)
     copies_.insert_or_assign({status.st_dev, status.st_ino}, std::move(copy));
 }
 
-/* Copies what has to be and has no copy yet. Whether there was something to copy. */
+/* Copies files that need a copy and have none yet. Returns whether it has copied any. */
 bool Revealer::copy_missing()
 {
     const std::size_t before = copies_.size();
@@ -454,13 +458,14 @@ void Revealer::prepare()
         look();
         (void)copy_missing();
     } catch (const Error &) {
-        /* The job has changed its tree while it was read: all is looked at again. */
+        /* The job has changed the tree meanwhile; reveal_all() reads everything again. */
     }
 }
 
 /* ---- Single objects ---------------------------------------------------------------------- */
 
-/* The program's object stays concealed, and others see this state of it already. */
+/* Whether others already see this state of the object; the program's own object stays
+ * concealed. */
 bool Revealer::is_revealed(const Item &item, const fs::path &target) const
 {
     const auto status = status_of(target);
@@ -479,7 +484,7 @@ void Revealer::put_copy(const Item &item, const fs::path &target)
     const auto copy = status ? copies_.find({status->st_dev, status->st_ino}) : copies_.end();
 
     if (const auto other = revealed_.find(item.node->object); other != revealed_.end()) {
-        replace_name(target, stage(item.place), [&](const char *name) { /* a hard link */
+        replace_name(target, stage(item.place), [&](const char *name) { /* make a hard link */
             return ::linkat(AT_FDCWD, other->second.c_str(), AT_FDCWD, name, 0);
         });
         return;
@@ -507,12 +512,13 @@ void Revealer::put_copy(const Item &item, const fs::path &target)
     revealed_[item.node->object] = target;
 }
 
-/* The concealed object itself becomes the visible one. */
+/* Makes the concealed object itself visible. */
 void move_to(const Item &item, const fs::path &target)
 {
     const fs::path shadow = item.shadow();
 
-    /* Two names of one file stay both. */
+    /* If both names are links to the same file, rename() keeps both; unlink() then removes the
+     * concealed one. */
     if (::rename(shadow.c_str(), target.c_str()) < 0 ||
         (::unlink(shadow.c_str()) < 0 && errno != ENOENT)) {
         fail_errno(errno, "{}: cannot be revealed", item.name);
@@ -528,7 +534,7 @@ void Revealer::put_file(const Item &item, const fs::path &target)
     }
 }
 
-/* Lets others see the object under this name. */
+/* Makes the object visible under this name. */
 void Revealer::put(const Item &item, const fs::path &target)
 {
     if (item.node->is_file()) {
@@ -545,8 +551,8 @@ void Revealer::put(const Item &item, const fs::path &target)
     }
 }
 
-/* What the program has removed, also in a directory, but not what somebody has made there
- * since. Whether the name is free then. */
+/* Removes objects that the program has removed, also within a directory, but not objects that
+ * others have created there since. Returns whether the name is free then. */
 bool Revealer::remove_visible(const std::string &name)
 {
     const auto status = status_of(name);
@@ -583,7 +589,8 @@ void Revealer::reveal_gone(const Item &item)
     }
 }
 
-/* Others see the directory now: those names in it that are concealed hide theirs. */
+/* Marks a concealed directory whose counterpart is visible now. Concealed names in it hide
+ * visible ones of the same name. */
 void Revealer::let_merge(const Item &item) const
 {
     const fs::path shadow = item.shadow();
@@ -595,8 +602,8 @@ void Revealer::let_merge(const Item &item) const
     }
 }
 
-/* The program has removed the object since the checkpoint, and must not see it again. A roll
- * back puts the object in the place of this mark. */
+/* The program has removed the object since the checkpoint, and must not see it again. A
+ * rollback replaces this mark by the object. */
 void Revealer::hide(const Item &item) const
 {
     if (::symlink(CKPT_JOURNAL_GONE, item.shadow().c_str()) < 0 && errno != EEXIST &&
@@ -605,7 +612,8 @@ void Revealer::hide(const Item &item) const
     }
 }
 
-/* The object is revealed as `target`; the program may see something else there by now. */
+/* Cleans up after the object was revealed as `target`. The program may have replaced or removed
+ * it since. */
 void Revealer::settle(const Item &item, const fs::path &target, bool was_same, bool was_there)
 {
     const auto revealed = status_of(target);
@@ -657,7 +665,7 @@ void Revealer::reveal_directory(const Item &item)
     let_merge(item);
 }
 
-/* What was in the directory goes into `target`. */
+/* Moves the former content of the directory into `target`. */
 void Revealer::fill(const Node &node, const fs::path &place, const std::string &name,
                     const fs::path &target)
 {
@@ -691,12 +699,12 @@ void Revealer::fill(const Node &node, const fs::path &place, const std::string &
     give_attributes(target, *node.object);
 }
 
-/* Appears with all that is in it. */
+/* Reveals a directory together with all of its content. */
 void Revealer::reveal_whole(const Item &item)
 {
     const fs::path staged = stage(item.place);
 
-    fs::remove_all(staged); /* of a revealing that was killed */
+    fs::remove_all(staged); /* left by a killed process */
     if (::mkdir(staged.c_str(), 0700) < 0) {
         fail_errno(errno, "cannot make {}", staged.string());
     }
@@ -765,7 +773,7 @@ void Revealer::reveal_all()
     find_closed();
     look();
     while (copy_missing()) {
-        look(); /* the records of changes made meanwhile */
+        look(); /* reads the records of changes made meanwhile */
     }
     note_.checkpoint = std::max({note_.checkpoint, wish_.checkpoint, wish_.noted});
     note_.is_done = false;
@@ -774,7 +782,7 @@ void Revealer::reveal_all()
     bool has_output = false;
     for (const Item &item : items_) {
         if (has_output && item.output.empty()) {
-            note_.write(wish_.journal); /* lines must not come twice */
+            note_.write(wish_.journal); /* recorded first, so that no line is printed twice */
         }
         has_output = !item.output.empty();
         try {

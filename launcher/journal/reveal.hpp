@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reveal.hpp - lets others see what a job has produced while its outputs were concealed.
+ * reveal.hpp - makes the concealed outputs of a job visible to others.
  */
 #pragma once
 
@@ -15,26 +15,26 @@ namespace ckpt::journal
 {
 
 struct Revealing {
-    std::filesystem::path journal; /* need not exist, or conceal anything */
-    /* What was produced before it is revealed: the mark of a committed checkpoint. 0: all
-     * that is concealed; then no process of the job may be alive. */
+    std::filesystem::path journal; /* may be missing, or conceal nothing */
+    /* The mark of a committed checkpoint: outputs produced before it are revealed. 0: all
+     * concealed outputs; then no process of the job may be alive. */
     std::uint64_t checkpoint = 0;
     Ranks ranks{};
-    /* Of a checkpoint to which the job has been rolled back: the older ones are out of reach
-     * from now on. */
+    /* Mark of a checkpoint to which the job was rolled back; older ones can no longer be
+     * rolled back to. */
     std::uint64_t noted = 0;
-    /* The job goes on from there: files that it has open to write to are revealed as copies,
-     * and stay concealed, the same ones, for its descriptors. */
+    /* The job continues from there. Files that it has open for writing are revealed as
+     * copies; the originals stay concealed, for its descriptors. */
     bool keeps_open = false;
-    int output = 1; /* descriptor that gets what was written to standard output */
+    int output = 1; /* descriptor that receives the standard output */
 };
 
 /*
  * Reveals files, names and lines in the order in which the job has produced them. Files that
- * the job goes on writing to, or has changed since, are revealed as they were at the
- * checkpoint. Can be repeated: what was revealed is not revealed once more. Returns what
- * went wrong with single objects, complete sentences for the user. Throws Error: nothing
- * more can be revealed now.
+ * the job has changed since, or is still writing to, are revealed in their state at the
+ * checkpoint. Can be repeated; nothing is revealed twice. Returns warnings about single
+ * objects, as complete sentences for the user. Throws Error if nothing more can be revealed
+ * now.
  */
 std::vector<std::string> reveal(const Revealing &revealing);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rollback.cpp - check, change, remove: each can be interrupted and is then finished.
+ * rollback.cpp - checks, changes and removes; an interrupted rollback is finished later.
  */
 #include "config.h"
 #include "journal/rollback.hpp"
@@ -33,8 +33,8 @@ namespace
 
 constexpr std::size_t most_lines = 10;
 
-/* Two restarts at once would undo each other's work. An agent that is still dropping records
- * is waited for. */
+/* Two concurrent restarts would undo each other's work, so the second fails. Waits for an
+ * agent that is dropping records. */
 struct Locks {
     Fd restart, drop;
 
@@ -45,7 +45,7 @@ struct Locks {
             fail("another process is rolling back the files of {}", directory.string());
         }
         drop = lock_records(directory, LOCK_EX);
-    } /* where directories cannot be locked the job's own checks must do */
+    } /* without directory locks, only the job's own checks protect */
 };
 
 std::string lines_of(const std::vector<std::string> &lines)
@@ -66,7 +66,7 @@ std::string name_of(const Wish &wish)
     return is_start || wish.name.empty() ? "the start of the job" : wish.name;
 }
 
-/* Of a roll back that another command had begun. */
+/* Names the target of a rollback that another command has begun. */
 std::string name_of(const RedoRecord &redo)
 {
     return redo.checkpoint == 0 ? "the start of the job"
@@ -110,7 +110,8 @@ void require_reachable(const Journal &journal, const Wish &wish)
     }
 }
 
-/* A file may have been changed since, or have been kept as it was before. */
+/* Whether the logs record changes, so that a file may differ from its state at the
+ * checkpoint. */
 bool has_changes(const Journal &journal)
 {
     return std::ranges::any_of(journal.logs, [](const Log &log) {
@@ -118,8 +119,8 @@ bool has_changes(const Journal &journal)
     });
 }
 
-/* Whether there is something to go back to. A checkpoint without a mark is as good as one with
- * a mark as long as nothing was changed; otherwise throws Error. */
+/* Whether there is a mark to roll back to. A checkpoint without a mark is accepted as long as
+ * no file was changed; otherwise throws Error. */
 bool find_mark(const Journal &journal, const Wish &wish)
 {
     if (!wish.has_mark && (is_unfinished(journal) || has_changes(journal))) {
@@ -130,7 +131,7 @@ bool find_mark(const Journal &journal, const Wish &wish)
     return wish.has_mark;
 }
 
-/* All that is known before anything is changed. */
+/* Determines everything that can be known before any change. */
 Forecast checked_forecast(const Journal &journal, const Plan &plan, const Wish &wish)
 {
     require_none(plan.obstacles, wish);
@@ -140,7 +141,7 @@ Forecast checked_forecast(const Journal &journal, const Plan &plan, const Wish &
     return result;
 }
 
-/* From where the redo record says to the end. */
+/* Carries out the rest of the plan, from the step in the redo record. */
 void finish(const Journal &journal, const Plan &plan, RedoRecord redo)
 {
     if (redo.state == RedoRecord::State::undoing) {
@@ -170,7 +171,7 @@ void finish_interrupted(const Journal &journal)
     finish(journal, plan, redo);
 }
 
-/* What was produced after the checkpoint is produced again. */
+/* Whether the plan consumes product records; the job will produce those outputs again. */
 bool consumes_products(const Journal &journal, const Plan &plan)
 {
     for (std::size_t i = 0; i < journal.logs.size(); i++) {
@@ -186,7 +187,7 @@ bool consumes_products(const Journal &journal, const Plan &plan)
 std::size_t roll_back(const Journal &journal, const Plan &plan)
 {
     if (plan.steps.empty() && !consumes_products(journal, plan)) {
-        return 0; /* later checkpoints stay as good as this one */
+        return 0; /* keeps the records, so that later checkpoints stay usable */
     }
     RedoRecord redo = journal.redo.value_or(RedoRecord());
 
@@ -228,7 +229,7 @@ void check(const Wish &wish, Outcome &outcome)
     warn_of_inputs(found.inputs, wish, outcome);
 }
 
-/* Whether the plan leaves a change of the log as it is. */
+/* Whether the plan does not undo some change in the log. */
 bool keeps_changes(const Log &log, const std::vector<bool> &consumed)
 {
     for (std::size_t i = 0; i < log.records.size(); i++) {
@@ -239,7 +240,8 @@ bool keeps_changes(const Log &log, const std::vector<bool> &consumed)
     return false;
 }
 
-/* What the plan does not undo of processes that know nothing of the checkpoint. */
+/* Warns of changes that the plan does not undo, made by processes without a mark of the
+ * checkpoint. */
 void warn_of_replayed(const Journal &journal, const Plan &plan, const Wish &wish,
                       Outcome &outcome)
 {
@@ -257,7 +259,7 @@ void warn_of_replayed(const Journal &journal, const Plan &plan, const Wish &wish
     }
 }
 
-/* The files stay as they are, half rolled back. */
+/* The files remain partially rolled back. */
 void give_up_interrupted(const Wish &wish, Outcome &outcome)
 {
     auto redo = RedoRecord::load(wish.journal);
@@ -323,7 +325,8 @@ Outcome bring_back(const Wish &wish)
         return {};
     }
     Outcome outcome = bring_back_objects(wish);
-    if (wish.files != Files::check) { /* what is concealed still was produced before */
+    /* Concealed objects that remain were produced before the checkpoint. */
+    if (wish.files != Files::check) {
         std::ranges::move(reveal({.journal = wish.journal,
                                   .noted = wish.checkpoint,
                                   .keeps_open = wish.checkpoint != 0}),
@@ -363,7 +366,7 @@ void begin_run(const fs::path &journal)
         fail("a roll back of files to {} was interrupted: restart from it first, or remove {}",
              name_of(*before.redo), (journal / "rollback").string());
     }
-    /* Of a run that was killed before it could. */
+    /* reveals outputs of a run that was killed before it could */
     (void)reveal({.journal = journal});
     RedoRecord redo;
     redo.base_order = before.last_order();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tree.cpp - a tree of files in memory, on top of the real one.
+ * tree.cpp - a tree of files in memory, on top of the real tree.
  */
 #include "config.h"
 #include "journal/tree.hpp"
@@ -24,7 +24,7 @@ namespace
 {
 
 constexpr std::int64_t second = 1000000000;
-constexpr int most_links = 40; /* as the kernel */
+constexpr int most_links = 40; /* limit of symbolic links, as in the kernel */
 
 std::string target_of(const std::string &path)
 {
@@ -39,7 +39,7 @@ std::string joined(const std::string &directory, const std::string &name)
     return directory == "/" ? directory + name : directory + "/" + name;
 }
 
-/* The names of a path; "." and empty ones are left out. */
+/* Splits a path into names; omits "." and empty names. */
 std::vector<std::string> names_of(std::string_view path)
 {
     std::vector<std::string> names;
@@ -67,7 +67,7 @@ timespec timespec_of(std::int64_t nanoseconds)
     timespec time = {};
     time.tv_sec = nanoseconds / second;
     time.tv_nsec = nanoseconds % second;
-    if (time.tv_nsec < 0) { /* before 1970 */
+    if (time.tv_nsec < 0) { /* times before 1970 */
         time.tv_nsec += second;
         time.tv_sec--;
     }
@@ -186,7 +186,7 @@ Tree::Place Tree::walk(std::string_view path, int links)
             if (is_absolute) {
                 return walk(whole, links + 1);
             }
-            /* The rest of the walk begins in this directory. */
+            /* Continues the walk from this directory. */
             names = names_of(whole);
             i = static_cast<std::size_t>(-1);
             links++;

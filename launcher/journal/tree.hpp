@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tree.hpp - the tree of files as a roll back will have changed it, without changing it.
+ * tree.hpp - the tree of files as it will be after a rollback, simulated in memory.
  *
  * Names are looked up in the real tree when they are first needed. Later changes stay in
- * memory. Directories keep the name under which they are in the real tree, so that their
- * content is found also when they or their parents are renamed.
+ * memory. Directories remember their name in the real tree, so that their content is found
+ * even after they or their parents are renamed.
  */
 #pragma once
 
@@ -21,7 +21,7 @@
 namespace ckpt::journal
 {
 
-/* Parts [begin, end) of a file whose right content is not known. */
+/* Ranges [begin, end) of a file whose correct content is unknown. */
 class UnknownParts
 {
   public:
@@ -31,24 +31,24 @@ class UnknownParts
     std::uint64_t first() const { return parts_.begin()->first; }
 
   private:
-    std::map<std::uint64_t, std::uint64_t> parts_; /* begin to end */
+    std::map<std::uint64_t, std::uint64_t> parts_; /* by begin: the end */
 };
 
-/* What names lead to: an inode. */
+/* An inode. */
 struct Object {
-    std::uint64_t inode = 0; /* of a copy: that of the file it stands for; 0: a new one */
+    std::uint64_t inode = 0; /* of a copy: that of the original; 0: a new file */
     mode_t mode = 0;
     uid_t owner = 0;
     std::uint64_t size = 0;
     std::int64_t modified = 0; /* nanoseconds since 1970 */
-    std::string real;          /* a name of it in the real tree; empty: there is none */
+    std::string real;          /* one of its names in the real tree; empty: none */
     UnknownParts unknown{};
 };
 
 struct Node {
-    std::shared_ptr<Object> object; /* null: nothing has this name */
-    std::string target;             /* of a symbolic link */
-    std::map<std::string, std::shared_ptr<Node>, std::less<>> names; /* of a directory */
+    std::shared_ptr<Object> object; /* null: the name does not exist */
+    std::string target;             /* symbolic links only */
+    std::map<std::string, std::shared_ptr<Node>, std::less<>> names; /* directories only */
 
     bool is(mode_t type) const { return object && (object->mode & S_IFMT) == type; }
     bool is_directory() const { return is(S_IFDIR); }
@@ -60,22 +60,23 @@ class Tree
   public:
     Tree();
 
-    /* A name, perhaps of nothing, in a directory that exists. */
+    /* A name in an existing directory; the name itself may not exist. */
     struct Place {
-        std::shared_ptr<Node> directory; /* null: it does not exist */
+        std::shared_ptr<Node> directory; /* null: the directory does not exist */
         std::string name;
-        std::shared_ptr<Node> node; /* null if directory is; else never */
+        std::shared_ptr<Node> node; /* null if and only if `directory` is null */
     };
 
-    /* Symbolic links before the last name are followed. path: absolute. */
+    /* Follows symbolic links, except one at the end of the path. path: absolute. */
     Place find(std::string_view path);
-    /* Replaces what the place names. */
+    /* Replaces the node of the place. */
     static void set(const Place &place, std::shared_ptr<Node> node);
-    /* The object of this name in the real tree, shared by all of its names; null: none. */
+    /* Returns the object of this name in the real tree, shared by all of its names; null:
+     * none. */
     std::shared_ptr<Object> real_object(const std::string &path);
-    /* Whether a directory has no names. */
+    /* Whether a directory is empty. */
     bool is_empty(Node &directory);
-    /* The objects that have a name which find() has looked up. */
+    /* Returns the objects that have a name, among the names that find() has looked up. */
     std::set<std::shared_ptr<Object>> named_objects() const;
 
   private:

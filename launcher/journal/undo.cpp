@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * undo.cpp - the steps of a roll back.
+ * undo.cpp - carries out the steps of a rollback.
  *
- * Each step sets something to what it was, whatever it is now. Steps can so be repeated
- * from the newest on, and the oldest decides.
+ * Each step sets an object to its earlier state, whatever its current state. So steps can be
+ * repeated, starting at the newest; the oldest step determines the result.
  */
 #include "config.h"
 #include "journal/undo.hpp"
@@ -65,7 +65,7 @@ int make_special(const Record &record, const char *path)
     return ::mknod(path, record.head.mode, record.head.value);
 }
 
-/* From the log into the file. */
+/* Writes the data of the record from the log into the file. */
 void write_data(const Journal &journal, const Record &record, int to)
 {
     const ckpt_journal_record &head = record.head;
@@ -199,7 +199,8 @@ void Undo::set_name(const Record &record, std::size_t i)
     }
 }
 
-/* By a link, so that the file is the same one; by a copy if there can be no link. */
+/* Uses a hard link, so that the file is the same inode; makes a copy if a link is
+ * impossible. */
 void Undo::link_kept(const Record &record, const fs::path &temporary)
 {
     const fs::path kept = journal_.kept_file(record);
@@ -223,7 +224,7 @@ void Undo::link_kept(const Record &record, const fs::path &temporary)
     });
 }
 
-/* A directory that was removed, or a copy of a file, is another inode when it is made again. */
+/* A removed directory, or a copied file, has a different inode when it is created again. */
 void Undo::note_remade(const Record &record)
 {
     const auto status = status_of(record.path);
@@ -235,7 +236,7 @@ void Undo::note_remade(const Record &record)
     }
 }
 
-/* Whether the path names the directory or file that the record is about. */
+/* Whether the path names the directory or file of the record. */
 bool Undo::names(const std::string &path, const Record &record) const
 {
     const auto status = status_of(path);
@@ -248,15 +249,15 @@ bool Undo::names(const std::string &path, const Record &record) const
 void Undo::move_back(const Record &record)
 {
     if (names(record.path, record)) {
-        return; /* the call did not happen, or this is a repetition */
+        return; /* the call did not take effect, or this is a repetition */
     }
-    if (is_gone(record.path)) { /* the launcher has marked it, without a record */
+    if (is_gone(record.path)) { /* a mark that the launcher made without a record */
         remove_name(record.path);
     }
     if (!names(record.other, record)) {
         fail("cannot rename {} back to {}: it is not there", record.other, record.path);
     }
-    /* The other one, if it was new, may be gone already. */
+    /* The other object, if it was new, may have been removed already. */
     const bool has_other = status_of(record.path).has_value();
     const unsigned flags =
         record.has(CKPT_JOURNAL_EXCHANGED) && has_other ? RENAME_EXCHANGE : 0;
@@ -268,8 +269,8 @@ void Undo::move_back(const Record &record)
 
 /* ---- Content ----------------------------------------------------------------------- */
 
-/* A name of the file that the record was about; "" if a repetition finds that an older step
- * has replaced it. */
+/* Returns a name of the record's file; "" if an older step has already replaced the file, in a
+ * repetition. */
 std::string Undo::object_of(const Record &record, std::size_t i) const
 {
     if (names(record.path, record)) {
@@ -301,7 +302,7 @@ void Undo::set_content(const Record &record, std::size_t i)
 
 /* ---- At the end -------------------------------------------------------------------- */
 
-/* What was made and removed in a directory has changed its time. */
+/* Creating and removing names in a directory has changed its modification time. */
 void Undo::set_times_of_directories() const
 {
     std::map<std::string, const Record *> last;

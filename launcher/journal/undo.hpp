@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * undo.hpp - carries out the steps of a plan, so that they can be repeated.
+ * undo.hpp - carries out the steps of a plan; the steps can be repeated.
  */
 #pragma once
 
@@ -12,20 +12,21 @@ namespace ckpt::journal
 {
 
 /*
- * The open file gets the content that a SIZE, DATA or CONTENT record tells of. Throws Error.
+ * Restores the content of the open file from a SIZE, DATA or CONTENT record. Throws Error.
  */
 void bring_back_content(const Journal &journal, const Record &record, int file);
 
 class Undo
 {
   public:
-    /* All must outlive it. */
+    /* Both must outlive this object. */
     Undo(const Journal &journal, const Plan &plan);
 
     /*
-     * Carries out the steps from redo.from on. The redo record is on the disk; it is written
-     * again before each rename of a directory: what comes before that cannot be repeated
-     * after it. All is on the disk afterwards. Throws Error; then it is to be repeated.
+     * Carries out the steps from redo.from on. The caller has written the redo record to the
+     * disk. This function rewrites it before each rename of a directory, because earlier
+     * steps cannot be repeated afterwards. Everything is on the disk at the end. Throws
+     * Error; then the caller must repeat it.
      */
     void carry_out(RedoRecord &redo);
 
@@ -45,7 +46,7 @@ class Undo
     const Journal &journal_;
     const Plan &plan_;
     const KeptFiles kept_;
-    /* Steps that make copies of files, by path and inode of the original. */
+    /* Steps that copy files, by path and inode of the original. */
     std::map<std::pair<std::string_view, std::uint64_t>, std::size_t> copies_;
     /* As in RedoRecord. */
     std::map<std::string, std::uint64_t> remade_;

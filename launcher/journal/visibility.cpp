@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * visibility.cpp - tells file systems that hosts share from those of one host.
+ * visibility.cpp - distinguishes file systems that hosts share from those of
+ * one host.
  */
 #include "config.h"
 #include "journal/visibility.hpp"
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 namespace
 {
 
-/* File systems that linux/magic.h does not list. */
+/* Magic numbers that linux/magic.h does not define. */
 constexpr long lustre_magic = 0x0bd00bd0;
 constexpr long gpfs_magic = 0x47504653;
 constexpr long beegfs_magic = 0x19830326;
@@ -35,7 +36,7 @@ constexpr std::array network_magics = {
     long{SMB_SUPER_MAGIC},  long{CIFS_SUPER_MAGIC}, long{SMB2_SUPER_MAGIC},
     long{OCFS2_SUPER_MAGIC}, lustre_magic, gpfs_magic, beegfs_magic, panfs_magic};
 
-/* The nearest directory above `path` that exists. */
+/* Returns the nearest parent directory of `path` that exists. */
 std::optional<struct stat> directory_above(fs::path &path)
 {
     struct stat status;

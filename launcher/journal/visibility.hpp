@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * visibility.hpp - whether files that were changed on other hosts are seen here.
+ * visibility.hpp - whether this host sees the files that were changed on other hosts.
  */
 #pragma once
 
@@ -10,9 +10,10 @@ namespace ckpt::journal
 {
 
 /*
- * The obstacle of each step of another host that concerns a file system of that host alone;
- * one line for each host and file system. A file system is seen by both if it is a network's,
- * if the journal lies in it, or if a file of that host is here with the same inode.
+ * Returns an obstacle for the steps of other hosts that concern a file system private to that
+ * host; one line for each host and file system. A file system counts as shared in three
+ * cases: it is a network file system, the journal is in it, or this host sees a file with the
+ * inode recorded on that host.
  */
 std::vector<std::string> elsewhere(const Journal &journal, const Plan &plan);
 

@@ -1,34 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Alignment before a cut that stops nobody: no collective is on both sides, and
- * every rank gets there. A correct program in which it matters when ranks are
- * allowed to be cut: rank 0 sends to rank 1, which needs the message before the
- * collective that it has with rank 2, which does not wait for it (a broadcast).
- * Rank 0 is no member of that communicator, so it is aligned at once. */
+/*
+ * Alignment before a cut that does not stop ranks: each collective is on one
+ * side of the cut for all its members, and every rank reaches its cut.
+ *
+ * The program is correct, and it matters when ranks may be cut. Rank 0 sends to
+ * rank 1, which needs the message before it enters a collective with rank 2 (a
+ * broadcast). Rank 2 does not wait in the collective. Rank 0 is not a member of
+ * that communicator, so it is aligned at once.
+ */
 
 #ifndef ROUNDS
-#define ROUNDS 2 /* of that, in the life of the program */
+#define ROUNDS 2 /* rounds in the life of the program */
 #endif
 #define SENDER 0
 #define LEAF 1
 #define ROOT 2
 #define RANKS 3
 
-/* The rank page: collectives entered and left, and how many may be. */
+/* The rank page: collectives entered and left, and the number that may be
+ * entered. */
 byte entered[RANKS];
 byte left[RANKS];
 byte target[RANKS];
 
-/* `gated`: the rank has reported and enters no collective beyond its target.
- * `may_be_cut`: the request that follows the alignment has been sent to it. */
+/* `gated`: the rank has reported, and enters no collective beyond its target.
+ * `may_be_cut`: the coordinator has sent the rank the request that follows the
+ * alignment. */
 bool gated[RANKS];
 bool may_be_cut[RANKS];
 bool is_cut[RANKS];
 
-/* A message is in the twin of its sender's epoch. */
+/* A message travels in the twin of its sender's epoch. */
 chan old_twin = [ROUNDS] of { bit };
 chan new_twin = [ROUNDS] of { bit };
 
-/* Which collectives were entered before the cut: bits. */
+/* Bit mask of the collectives entered before the cut. */
 byte entered_old[RANKS];
 
 #define OPEN(me) (!gated[me] || entered[me] < target[me] || is_cut[me])
@@ -64,7 +70,7 @@ active proctype leaf()
 
     do
     :: round < ROUNDS ->
-        /* The old twin first, then, after the cut, the new one. */
+        /* The old twin first; after the cut, the new one. */
         if
         :: old_twin ? _
         :: atomic { is_cut[LEAF] && empty(old_twin) && nempty(new_twin) ->
@@ -90,7 +96,7 @@ active proctype root()
     od
 }
 
-/* What answers for a rank: from a signal handler, wherever the rank is. */
+/* Answers for a rank from a signal handler, wherever the rank is. */
 active [RANKS] proctype service()
 {
     byte me = _pid - 3;

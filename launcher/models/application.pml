@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An application that sends and receives whatever it likes, whenever it may,
- * and owes nobody anything: it may also never send or receive again.
- * With DEAF it never receives, so that nothing can depend on it. */
+/* An application that may send and receive at any time, in any order, and may
+ * also stop sending or receiving for ever. With DEAF it never receives, which
+ * shows that no step depends on its receiving. */
 
 byte unsent = MESSAGES;
 
 #define OTHER(me, n) (((me) + (n)) % RANKS)
 
-/* Where ranks are alike, let the first message go from rank 0 to rank 1, or
- * just from rank 0: any other run is one of these with other names. */
+/* If ranks are alike, the first message goes from rank 0 to rank 1; if nodes
+ * are alike, it only goes from rank 0. Any other run equals one of these after
+ * renaming. */
 #if defined(RANKS_ARE_ALIKE) || defined(NODES_ARE_ALIKE)
 #define MAY_SEND(me) (unsent > 0 && ((me) == 0 || unsent < MESSAGES))
 #else
 #define MAY_SEND(me) (unsent > 0)
 #endif
 
-/* Any peer of `me`. In atomic. */
+/* Chooses any peer of `me`. In atomic. */
 inline choose_peer(me)
 {
     if
@@ -33,7 +34,7 @@ inline choose_peer(me)
     fi
 }
 
-/* The chosen peer gets the next message. In atomic. */
+/* Sends the next message to the chosen peer. In atomic. */
 inline put_message(me)
 {
     d_step {
@@ -43,7 +44,7 @@ inline put_message(me)
     }
 }
 
-/* A message from the n-th peer is there, and its colour is the present one. */
+/* A message from the n-th peer with the current colour has arrived. */
 #ifdef DEAF
 #define ARRIVED(me, n) false
 #else

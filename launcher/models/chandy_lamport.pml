@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chandy-Lamport with counts and colours: at its cut a rank sends a marker on
- * each channel that it has used; the checkpoint is committed when everybody
- * has received all of them and the messages that they announce. When all are cut
- * the coordinator tells all counts as well: with a COLLECTIVE, a rank may be cut inside,
- * and sends its markers only when it has come out.
- * STAGGERED: markers follow the saving, and the coordinator asks only the first
- * rank, and later those that no marker reaches. */
+/*
+ * Chandy-Lamport with counts and colours. At its cut a rank sends a marker on each
+ * channel that it has used. The coordinator commits the checkpoint when all ranks have
+ * received all markers, and all messages that the markers announce. When all ranks are
+ * cut, the coordinator also sends all counts to all ranks. The reason: with a
+ * COLLECTIVE, a rank may be cut inside the collective, and then sends its markers only
+ * after it has left.
+ *
+ * STAGGERED: a rank sends its markers after its image is saved. The coordinator asks
+ * only the first rank, and later the ranks that no marker reaches.
+ */
 #define COMPLETE_WITH_ALL(me) false
 #ifdef STAGGERED
 #define IS_FIRST(rank) ((rank) == 0)
@@ -17,7 +21,7 @@
 #endif
 #define ORDERS_OF_A_CHECKPOINT 3
 
-/* What a rank does with the protocol: see rank.pml. */
+/* The protocol's part of a rank: see rank.pml. */
 #define SAVES(me) saving[me]
 #define ASKED(me) MARKER_HAS_COME(me)
 #define marker_was_sent(me) tell_if_saved(me)
@@ -31,7 +35,7 @@
 #include "coordination.pml"
 #include "marker_sums.pml"
 
-/* Cut, but the image is not there yet. */
+/* The rank is cut, but its image is not saved yet. */
 bool saving[RANKS];
 
 inline mark_used_channels(me)
@@ -84,7 +88,7 @@ inline come_out(me)
     tell_if_saved(me)
 }
 
-/* The page has what all had sent at their cuts. In d_step. */
+/* The rank page has the counts of all ranks at their cuts. In d_step. */
 inline take_counts(me)
 {
     order[me] ? COUNTS, _;
@@ -96,7 +100,7 @@ inline take_counts(me)
 
 #include "rank.pml"
 
-/* Not if all is complete already: CLOSE would follow at once. */
+/* Not if all logs are complete already: CLOSE would follow at once. */
 bool counts_told;
 #ifdef MUTANT_COUNTS_NOT_TOLD
 #define MUST_TELL_COUNTS false
@@ -112,7 +116,7 @@ inline tell_counts()
     }
 }
 
-/* With each report the coordinator sees what there is to do. In d_step. */
+/* After each report the coordinator decides on its next step. In d_step. */
 inline decide()
 {
     if

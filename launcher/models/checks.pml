@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What must hold in every run: at each receipt, and at each commit. */
+/* Properties that must hold in every run, at each receipt and at each
+ * commit. */
 
-/* The counters at the last cut of the sender and of the receiver, and how many
- * messages of the pair the receiver has logged since. */
+/* The counters at the last cut of the sender and of the receiver, and the
+ * number of messages of the pair that the receiver has logged since. */
 byte cut_sent[RANKS * RANKS];
 byte cut_received[RANKS * RANKS];
 byte logged[RANKS * RANKS];
 
-/* Messages of a pair that the receiver has of those sent before a cut. */
+/* Messages of a pair, sent before the sender's cut, that the receiver has
+ * received. */
 #define RECEIVED_OLD(from, to) \
     (cut_received[PAIR(from, to)] + logged[PAIR(from, to)])
 
@@ -22,30 +24,30 @@ inline record_cut(me)
     epoch[me]++;
 }
 
-/* `me` has taken (number, age) that `from` sent. In d_step. */
+/* `me` has received (number, age) from `from`. In d_step. */
 inline check_receipt(me, from)
 {
     assert(age <= epoch[me]);     /* the cut is consistent */
-    assert(epoch[me] <= age + 1); /* nothing crosses two cuts */
+    assert(epoch[me] <= age + 1); /* no message crosses two cuts */
     received[PAIR(from, me)]++;
     assert(number == received[PAIR(from, me)]); /* MPI's order */
 }
 
-/* It went to the application and not into the log. */
+/* The message went to the application and not to the log. */
 inline check_not_logged(me)
 {
-    assert(age == epoch[me]); /* it does not cross the cut */
+    assert(age == epoch[me]); /* the message does not cross the cut */
 }
 
-/* It went into the log, which is also the queue of the application. */
+/* The message went to the log, which is also the application's queue. */
 inline check_logged(me, from)
 {
     logged[PAIR(from, me)]++;
-    assert(age + 1 == epoch[me]); /* it crosses the cut */
+    assert(age + 1 == epoch[me]); /* the message crosses the cut */
     assert(number == RECEIVED_OLD(from, me));
 }
 
-/* Checkpoint `which` is committed with the logs as they are. In d_step. */
+/* Commits checkpoint `which` with the current logs. In d_step. */
 inline check_commit(which)
 {
     for (i : 0 .. RANKS - 1) {

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* COLLECTIVE: one blocking collective in the life of the application, which all
- * enter as soon as they may and leave when all have entered. A rank that is inside
- * neither sends nor receives, below or above. It may be cut there if it was there
- * when all were aligned: as if it had not entered. */
+/* COLLECTIVE: the application has one blocking collective. Each rank enters it as
+ * soon as it may, and leaves when all have entered. A rank inside neither sends
+ * nor receives, in the application or in the library. It may be cut there if it
+ * was inside when all ranks were aligned; its image then is as if it had not
+ * entered. */
 
 #ifdef COLLECTIVE
-/* From the alignment until its own cut, or the end, a rank's gate is shut. */
+/* A rank's gate is shut from the alignment until its own cut, or until the end of
+ * the checkpoint. */
 bool armed[RANKS];
 bool entered[RANKS];
 bool left[RANKS];
-bool redo[RANKS]; /* it can be cut inside */
+bool redo[RANKS]; /* the rank can be cut inside */
 
 #define ALL_OF(list) (list[0] && list[1] && list[2])
 #define OUTSIDE(me) (!entered[me] || left[me])
@@ -17,8 +19,9 @@ bool redo[RANKS]; /* it can be cut inside */
 #define IS_ALIGNED (!ALL_OF(entered) || ALL_OF(left))
 #define ALL_HAVE_LEFT ALL_OF(left)
 
-/* An open rank has receives that it must give to the library first, and cannot
- * before it has all that was sent before its peers' cuts. */
+/* An open rank has receives that it must pass to the library before it enters.
+ * It can do so only when it has all messages that its peers sent before their
+ * cuts. */
 #define HAS_ALL_OLD(me) \
     (COMPLETE(OTHER(me, 1), me) && COMPLETE(OTHER(me, 2), me))
 #define MAY_ENTER(me) \
@@ -31,7 +34,7 @@ bool redo[RANKS]; /* it can be cut inside */
 #define ALL_HAVE_LEFT true
 #endif
 
-/* For the coordinator, when all are aligned. In d_step. */
+/* Called by the coordinator when all ranks are aligned. In d_step. */
 inline shut_gates()
 {
 #ifdef COLLECTIVE

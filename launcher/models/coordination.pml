@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a checkpoint that stops nobody begins and ends: the coordinator's orders
- * to the ranks. No rank is asked for the next one before all have said that
- * they know the last one to be over; the reports of the alignment say it. */
+/* The start and end of a checkpoint that does not stop ranks: the coordinator's
+ * orders to the ranks. The coordinator requests the next checkpoint only after
+ * all ranks have acknowledged the end of the last one, in their reports of the
+ * alignment. */
 
 mtype = { REQUEST, OVER, COUNTS };
 #ifndef ORDERS_OF_A_CHECKPOINT
@@ -9,10 +10,10 @@ mtype = { REQUEST, OVER, COUNTS };
 #endif
 chan order[RANKS] =
     [ORDERS_OF_A_CHECKPOINT * CHECKPOINTS] of { mtype, byte /* epoch */ };
-byte known_over[RANKS]; /* the last checkpoint that each has acknowledged */
+byte known_over[RANKS]; /* last checkpoint known to be over */
 
-/* One rank may never be able to be cut. Nobody must wait for it but the
- * coordinator, and who wants its messages. */
+/* One rank may never become able to be cut. Only the coordinator, and ranks
+ * that want its messages, may wait for it. */
 #ifdef ASLEEP
 #define AWAKE(me) ((me) != ASLEEP)
 #define end_if_asleep end_never_over
@@ -58,7 +59,7 @@ inline take_over(me)
     (checkpoint == CHECKPOINTS && !under_way && ALL_KNOW_OF_END && \
      ALL_HAVE_LEFT)
 
-/* For the coordinator. In d_step. */
+/* Called by the coordinator. In d_step. */
 inline begin_checkpoint()
 {
     checkpoint++;
@@ -80,8 +81,8 @@ inline declare_over()
     }
 }
 
-/* A checkpoint that is given up comes here, too, and is not kept: its cut goes
- * on to the end, as some have taken it. */
+/* An abandoned checkpoint gets here, too, although its images are discarded.
+ * Its cut is completed, because some ranks have been cut. */
 inline commit()
 {
     check_commit(checkpoint);

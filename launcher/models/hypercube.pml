@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The sweep over a virtual hypercube: one exchange in each dimension. */
 
-/* Virtual nodes make it a power of two; the last ones live on real nodes. */
+/* Virtual nodes fill up the hypercube to a power of two; real nodes host the
+ * last ones. */
 #if NODES == 2
 #define VIRTUAL_NODES 2
 #define DIMENSIONS 1
@@ -18,7 +19,8 @@
 #define HOST(node) ((node) - ((node) >= NODES) * (VIRTUAL_NODES / 2))
 #define PARTNER(node, dimension) ((node) ^ (1 << (dimension)))
 
-/* The dimension whose message a node waits for; after the last it has swept. */
+/* The dimension whose message a node awaits; DIMENSIONS: the node has finished
+ * its sweep. */
 #define INBOXES DIMENSIONS
 byte stage[VIRTUAL_NODES] = DIMENSIONS;
 #define SWEPT(node) (stage[node] == DIMENSIONS)
@@ -33,7 +35,7 @@ byte stage[VIRTUAL_NODES] = DIMENSIONS;
 #define HAS_SWEPT(node) SWEPT(node)
 #endif
 
-/* To the partner goes what is for ranks on its side. In d_step. */
+/* Sends the sums for ranks on the partner's side. In d_step. */
 inline send_sweep(node, dimension)
 {
     peer = PARTNER(node, dimension);
@@ -86,7 +88,7 @@ inline take_sweep(node)
     fi
 }
 
-/* A sweep message of the next checkpoint has come to the node of `me`. */
+/* A sweep message of the next checkpoint has arrived at the node of `me`. */
 #define NODE_ASKS(me, node) \
     (SUMS_ASK(me, node, 0) || SUMS_ASK(me, node, DIMENSIONS - 1))
 #if NODES < VIRTUAL_NODES

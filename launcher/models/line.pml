@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sweep over one line of a k-ary d-cube: counts travel along it in both
- * directions, each node adds its own and passes on what is for nodes beyond. */
+/* The sweep over one line of a k-ary d-cube. Counts travel along the line in
+ * both directions. Each node adds its own counts, and passes on those for nodes
+ * beyond it. */
 #define VIRTUAL_NODES NODES
 #define HOST(node) (node)
 #define SWEEP_MESSAGES (2 * (NODES - 1))
 
-/* Inboxes by direction of travel; what a node still waits for, as bits. */
+/* Inboxes by direction of travel. `awaited`: bit mask of the messages that a
+ * node still awaits. */
 #define UP 0
 #define DOWN 1
 #define INBOXES 2
@@ -33,7 +35,8 @@ inline pass_on(node, way)
     fi
 }
 
-/* `me` has just been cut. The ends begin, each in one direction. */
+/* `me` has just been cut. The nodes at the ends start, each in one
+ * direction. */
 inline sweep_if_all_cut(me)
 {
     if

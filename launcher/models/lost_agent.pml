@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loss of an agent in the middle of a checkpoint that stops nobody, and how the
- * cut is brought to its end (CutProtocol::abandon, settle and finish_cut,
- * mpi-plugin/cut/answer.c and report.c). One rank on each node; lost are the agents
- * of those ranks that IS_LOST says, at any moment of the first checkpoint:
- *   default            of rank 2; the coordinator lives
- *   COORDINATOR_LOST   the coordinating one, of rank 0; the others call the next one
- *   ALL_LOST           the same on a single node: all ranks find another agent
- * SWEEP: ranks send no markers at their cuts, only at first use. */
+/*
+ * The loss of an agent during a checkpoint that does not stop ranks, and how the cut is
+ * completed afterwards (CutProtocol::abandon, settle and finish_cut,
+ * mpi-plugin/cut/answer.c and report.c). Each node has one rank. The agents of the ranks
+ * in IS_LOST are lost at any moment of the first checkpoint:
+ *   default            the agent of rank 2; the coordinator survives
+ *   COORDINATOR_LOST   the coordinator, with rank 0; the other agents connect to the next
+ *   ALL_LOST           the coordinator on a single node: all ranks find another agent
+ * SWEEP: ranks send no markers at their cuts, only at first use.
+ */
 #define RANKS 3
 #define COMPLETE_WITH_ALL(me) false
 
@@ -25,7 +27,7 @@
 #define LOSSES 1
 #endif
 
-/* What a rank does with the protocol: see rank.pml. */
+/* The protocol's part of a rank: see rank.pml. */
 #define marker_was_sent(me) skip
 #define marker_was_read(me) tell_if_complete(me)
 #define message_was_logged(me) tell_if_complete(me)
@@ -36,26 +38,27 @@
 #include "nonblocking.pml"
 #include "collective.pml"
 
-/* Orders pass through the agent; AGENT_LOST is the end of the connection. HAS_BEEN_CUT is
- * READY, or REFUSED by a rank that has been cut before. */
+/* Orders pass through the agent. AGENT_LOST is the end of the connection. HAS_BEEN_CUT
+ * stands for READY, or for REFUSED from a rank that has been cut before. */
 mtype = { CUT, CUT_TO_FINISH, COUNTS, CLOSE, LEFT_OPEN, GIVEN_UP, AGENT_LOST };
 mtype = { HELLO, HAS_BEEN_CUT, HAS_ALL, LOGGED };
 chan order[RANKS] = [3 + 3 * LOSSES] of { mtype, byte /* epoch */ };
 chan answer[RANKS] = [3 + 3 * LOSSES] of { mtype, byte /* epoch */ };
 bool connected[RANKS] = true;
 
-/* Of a rank: it owes markers as it was cut inside; it has told that it has all. */
+/* unfinished: the rank was cut inside a collective and still has to send its markers.
+ * told_complete: the rank has reported that it has all messages. */
 bool unfinished[RANKS];
 bool told_complete[RANKS];
 hidden byte any;
 hidden mtype kind;
 
-/* CUT came while the rank was inside a call, and the end before it came out. */
+/* CUT came while the rank was inside a call, and LEFT_OPEN before it left the call. */
 #define CUT_IS_CANCELLED(me) (CUT_COMES(me) && order[me] ?? [LEFT_OPEN, _])
 
 /* ---- Ranks. All in d_step. ------------------------------------------------- */
 
-/* What is sent to an agent that is no longer there is lost. */
+/* A message to an agent that no longer exists is lost. */
 inline say(me, what)
 {
     if
@@ -88,7 +91,8 @@ inline mark_used_channels(me)
     unfinished[me] = false
 }
 
-/* The first to be asked for an image, or the rest of a cut without. */
+/* CUT: cuts the rank for an image. CUT_TO_FINISH: completes an interrupted cut, without
+ * images. */
 inline obey_cut(me)
 {
     if
@@ -133,7 +137,7 @@ inline obey_close(me)
     fi
 }
 
-/* The gate of a rank that has not been cut stays shut; one that has been stays open. */
+/* The gate of a rank that has not been cut stays shut; that of a cut rank stays open. */
 inline leave_open(me)
 {
 #ifdef MUTANT_GATE_OPENED_IN_DOUBT
@@ -172,21 +176,21 @@ bool closing, settling, unsettled;
 byte losses_left = LOSSES;
 byte checkpoint;
 
-/* As it knows of each rank: RankCut, and the rest of CutProtocol::Rank. After the
- * loss of the coordinator it is what the rank's agent knows, if that lives. */
+/* The coordinator's view of each rank: RankCut, and the rest of CutProtocol::Rank. After
+ * the loss of the coordinator it is the view of the rank's agent, if that survives. */
 bool is_here[RANKS] = true;
 byte cut_epoch[RANKS];
 bool cut_open[RANKS];
-bool asked[RANKS]; /* and has told nothing since that excludes its cut */
+bool asked[RANKS]; /* and the rank has sent nothing since that excludes its cut */
 bool answered[RANKS];
 bool complete[RANKS];
-bool saved[RANKS]; /* in this checkpoint, with an agent that lives */
+bool saved[RANKS]; /* in this checkpoint, by an agent that survives */
 
 #define ALL(list) (list[0] && list[1] && list[2])
 #define NONE(list) (!list[0] && !list[1] && !list[2])
 #define ALL_EMPTY(list) (empty(list[0]) && empty(list[1]) && empty(list[2]))
 
-/* As all have reported, each has obeyed all earlier orders, and is not open. */
+/* All ranks have reported, so each has obeyed all earlier orders and is not open. */
 #define MAY_BEGIN \
     (checkpoint < CHECKPOINTS && phase == IDLE && !unsettled && \
      ALL(is_here) && ALL_EMPTY(order) && ALL_EMPTY(answer) && \
@@ -224,10 +228,10 @@ inline send_all(what)
     }
 }
 
-byte checked; /* the last cut of which all logs were complete */
+byte checked; /* the last cut whose logs were all found complete */
 
-/* What is wanted of a cut is wanted of one that is not kept, too: all are cut, and
- * all logs complete; if some are closed already, they all were. */
+/* An abandoned cut must meet the same conditions as a committed one: all ranks are cut,
+ * and all logs complete. If some logs are closed already, all were complete. */
 inline close_logs()
 {
     if
@@ -246,7 +250,7 @@ inline end_checkpoint()
 #ifdef MUTANT_COMMITTED_AFTER_LOSS
     settling = false;
 #endif
-    assert(settling || ALL(saved)); /* what is committed is whole */
+    assert(settling || ALL(saved)); /* a committed checkpoint is complete */
     phase = IDLE;
     settling = false;
     for (i : 0 .. RANKS - 1) {
@@ -286,7 +290,7 @@ inline examine_logs()
     fi
 }
 
-/* The rank's agent, while no coordinator has heard of the rank: RankCutWatch. */
+/* The view of the rank's agent, until a coordinator hears of the rank: RankCutWatch. */
 inline watch(rank)
 {
     if
@@ -296,7 +300,7 @@ inline watch(rank)
     fi
 }
 
-/* LOGGED is heard at any time: it comes only once. */
+/* LOGGED is accepted at any time, because it comes only once. */
 #ifdef MUTANT_CLOSING_UNHEARD
 #define IS_HEARD (phase == LOGGING && closing)
 #else
@@ -324,7 +328,7 @@ inline take_answer(rank)
             cut_epoch[rank] = age;
             cut_open[rank] = true;
             examine_logs()
-        :: else /* nobody listens, or it says so twice */
+        :: else /* the coordinator expects no answer, or has it already */
         fi
     :: kind == HAS_ALL && is_here[rank] && age >= checkpoint ->
         complete[rank] = (phase != IDLE);
@@ -342,7 +346,7 @@ inline lose_connection(rank)
 {
     connected[rank] = false;
     is_here[rank] = false;
-    asked[rank] = false; /* it will say itself whether it was cut */
+    asked[rank] = false; /* the rank's HELLO will tell whether it was cut */
     saved[rank] = false;
     do
     :: nempty(order[rank]) -> order[rank] ? _, _
@@ -352,7 +356,7 @@ inline lose_connection(rank)
     order[rank] ! AGENT_LOST, 0
 }
 
-/* The last order never left the lost coordinator. */
+/* The coordinator was lost before it sent its last order. */
 inline lose_last_order(rank)
 {
     number = len(order[rank]);
@@ -367,7 +371,8 @@ inline lose_last_order(rank)
     fi
 }
 
-/* Those that wait to be told where they are: by the coordinator, or their agent. */
+/* Drops the connections to lost agents. Tells other ranks that have not been cut that
+ * they are in doubt (LEFT_OPEN). */
 inline abandon()
 {
     for (i : 0 .. RANKS - 1) {
@@ -417,7 +422,7 @@ inline finish_cut()
     examine_logs()
 }
 
-/* When all are here again. If nobody is open, all have the same epoch. */
+/* All ranks have reconnected. If no rank is open, all have the same epoch. */
 inline settle()
 {
     unsettled = false;

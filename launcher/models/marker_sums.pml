@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How Chandy-Lamport's coordinator knows that all logs are complete (m_S).
- * Each rank tells, of used channels, how many markers it sends, which it knows
- * when it is cut, and how many it has received and is complete with. When all
- * have told and the sums are equal, no marker is on its way. */
+/* How Chandy-Lamport's coordinator detects that all logs are complete (m_S).
+ * For used channels each rank reports two numbers: the markers that it
+ * sends, known at its cut, and the markers that it has received and is
+ * complete with. When all ranks have reported and the sums are equal, no
+ * marker is in transit. */
 chan report[RANKS] = [6] of { byte /* epoch */, byte, byte };
 byte told_sent[RANKS];
 byte told_taken[RANKS];
 
-/* A first-use marker is in neither sum. It is sent at any time, and numbers
- * that were told at different times have equal sums by chance. */
+/* Neither sum counts first-use markers. They are sent at any time, so numbers
+ * reported at different times could have equal sums by chance. */
 #ifdef MUTANT_FIRST_USE_IN_SUMS
 #define COUNTED_SENT(me, to) marked[PAIR(me, to)]
 #define COUNTED_TAKEN(from, me) KNOWN(from, me)
@@ -32,7 +33,7 @@ inline add_up(me)
     }
 }
 
-/* The image of `me` is there: from now on it is in the sums. In d_step. */
+/* The image of `me` is saved; from now on `me` is in the sums. In d_step. */
 inline tell_first(me)
 {
     add_up(me);
@@ -41,7 +42,7 @@ inline tell_first(me)
     report[me] ! epoch[me], told_sent[me], told_taken[me];
 }
 
-/* Tells again what has changed; nothing while it waits for messages. */
+/* Reports changed numbers; nothing while the rank waits for messages. */
 inline tell_news(me)
 {
     add_up(me);
@@ -58,7 +59,7 @@ inline tell_news(me)
     fi
 }
 
-/* What the coordinator has been told. */
+/* The reports that the coordinator has received. */
 byte sum_sent[RANKS];
 byte sum_taken[RANKS];
 bool reported[RANKS];
@@ -95,7 +96,8 @@ inline take_report(rank)
     fi
 }
 
-/* Staggered: no marker will make a rank save, and none is asked to. */
+/* Staggered: no marker will make a rank save, and no rank has an unanswered
+ * request. */
 #define IDLE(rank) (reported[rank] || !asked[rank])
 #ifdef MUTANT_NOBODY_ASKED
 #define NOBODY_ON_THE_WAY false

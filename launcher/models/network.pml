@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The network as the application sees it: between each two ranks one channel
- * for each colour, first in first out, with no order between the two. */
+/* The network as seen by the application: between each pair of ranks one FIFO
+ * channel for each colour. Messages of the two colours are not ordered. */
 
 #ifndef RANKS
 #define RANKS 3
 #endif
 #ifndef MESSAGES
-#define MESSAGES 3 /* that the application sends in all, whoever sends them */
+#define MESSAGES 3 /* total number of messages that the application sends */
 #endif
 
 #define PAIR(from, to) ((from) * RANKS + (to))
 
-/* How many cuts each rank has made; the parity is its colour. */
+/* Number of cuts of each rank; its parity is the rank's colour. */
 byte epoch[RANKS];
 
 /* Messages since the start: the counters of the rank page. */
@@ -24,10 +24,10 @@ byte received[RANKS * RANKS];
 #define COLOUR(age) ((age) & 1)
 #endif
 
-/* A message is its number among those of its pair, and the sender's epoch,
- * which only the checks look at. */
+/* A message has its number among those of its pair, and the sender's epoch,
+ * which only the checks use. */
 chan wire[2 * RANKS * RANKS] = [MESSAGES] of { byte, byte };
 #define WIRE(from, to, age) wire[2 * PAIR(from, to) + COLOUR(age)]
 
-/* A message as it comes off the wire, and loop variables: within one step. */
+/* A message taken from the wire, and loop variables; used within one step. */
 hidden byte number, age, i, j, peer;

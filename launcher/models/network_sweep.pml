@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Network sweeping with counts and colours: a rank is complete when it has as
- * many messages of the old colour as the sweep tells; first-use markers only
- * let it take messages of the new colour before that.
- * LINE: along a line of nodes and not over a hypercube.
- * STAGGERED: only node 0 is asked; sweep messages and markers ask others. */
+/*
+ * Network sweeping with counts and colours. A rank is complete when it has as
+ * many messages of the old colour as the sweep has counted. First-use markers
+ * only let it accept messages of the new colour earlier.
+ *
+ * LINE: sweeps along a line of nodes instead of a hypercube. STAGGERED: the
+ * coordinator asks only node 0; sweep messages and markers ask the others.
+ */
 #ifndef RANKS
 #define RANKS 4
 #endif
@@ -23,7 +26,7 @@
 #endif
 #define COMPLETE_WITH_ALL(me) has_all[me]
 
-/* What a rank does with the protocol: see rank.pml. */
+/* The protocol's part of a rank: see rank.pml. */
 #define SAVES(me) false
 #define ASKED(me) (MARKER_HAS_COME(me) || SWEEP_HAS_COME(me))
 #define finish_saving(me) skip
@@ -43,8 +46,8 @@
 #endif
 #include "coordination.pml"
 
-/* In this checkpoint: `me` has all messages that cross its cut, and its node
- * has told that for all its ranks (m_S). */
+/* In this checkpoint: `me` has all messages that cross its cut; its node has
+ * reported that for all its ranks (m_S). */
 bool has_all[RANKS];
 chan finished = [NODES] of { byte };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the nodes of a sweep hold and send: for each rank the number of messages
- * that others had sent to it when these were cut. */
+/* The sums that the nodes of a sweep hold and send: for each rank the number of
+ * messages that others had sent to it at their cuts. */
 
-/* The checkpoint that a node sweeps for, and its sums. */
+/* The checkpoint for which a node sweeps, and its sums. */
 byte sweeps_for[VIRTUAL_NODES];
 byte holds[VIRTUAL_NODES * RANKS];
 
-/* A message is the number of the checkpoint and, beside it, sums. */
+/* A message has the number of the checkpoint; its sums are in `carried`. */
 #define INBOX(node, from) ((node) * INBOXES + (from))
 chan sweep[VIRTUAL_NODES * INBOXES] = [1] of { byte };
 byte carried[VIRTUAL_NODES * INBOXES * RANKS];
@@ -43,7 +43,7 @@ inline add_own_counts(node)
     }
 }
 
-/* The sum for one rank goes with the message to `to`. In d_step. */
+/* The sum for one rank goes into the message to `to`. In d_step. */
 inline hand_over(node, to, from, rank)
 {
     carried[INBOX(to, from) * RANKS + rank] = holds[node * RANKS + rank];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What Chandy-Lamport and network sweeping have in common: a rank is cut and
- * goes on at once, logs what crosses its cut, and takes messages of the new
- * colour only when it has all of the old one that their sender has sent. */
+/* The common part of Chandy-Lamport and network sweeping. A rank is cut,
+ * continues at once, and logs messages that cross its cut. It accepts messages
+ * of the new colour only when it has all messages of the old colour from their
+ * sender. */
 #include "network.pml"
 #include "checks.pml"
 #include "application.pml"
@@ -13,19 +14,19 @@
 /* From the cut until the rank knows that the checkpoint is over. */
 bool open[RANKS];
 
-/* Markers travel between agents: they keep their order, but not one with the
- * messages. The count is the sender's at its cut. */
+/* Markers travel between agents. They keep their order among each other, but
+ * not with messages. The count is that of the sender at its cut. */
 chan marker[RANKS * RANKS] = [CHECKPOINTS] of { byte /* epoch */, byte };
 
-/* In this checkpoint: whether a rank has sent its marker to a peer, and what
- * the receiver knows of the count. */
+/* In this checkpoint: whether a rank has sent its marker to a peer, and the
+ * count that the receiver knows. */
 #define UNKNOWN 255
 bool marked[RANKS * RANKS];
 byte count[RANKS * RANKS] = UNKNOWN;
 
 #define KNOWN(from, me) (count[PAIR(from, me)] != UNKNOWN)
 
-/* `me` has all that `from` sent before its cut. */
+/* `me` has all messages that `from` sent before its cut. */
 #ifdef MUTANT_MISSING_COUNT
 #define COMPLETE(from, me) KNOWN(from, me)
 #elif defined(MUTANT_UNAWAITED_MARKER)
@@ -36,15 +37,17 @@ byte count[RANKS * RANKS] = UNKNOWN;
     (KNOWN(from, me) && RECEIVED_OLD(from, me) == count[PAIR(from, me)])
 #endif
 
-/* `me` may take messages of the new colour from its n-th peer. */
+/* `me` may accept messages of the new colour from its n-th peer. */
 #define ACCEPTS(me, n) \
     (!open[me] || COMPLETE(OTHER(me, n), me) || COMPLETE_WITH_ALL(me))
 
-/* A message from before the n-th peer's cut is there, `me` being cut. */
+/* `me` has been cut, and a message from before the n-th peer's cut has
+ * arrived. */
 #define OLD_ARRIVED(me, n) \
     (open[me] && nempty(WIRE(OTHER(me, n), me, epoch[me] - 1)))
 
-/* A marker of the n-th peer that asks `me` to be cut, or that it can read. */
+/* MARKER_ASKS: a marker of the n-th peer asks `me` to be cut. MARKER_READABLE:
+ * `me` can read a marker of the n-th peer. */
 #define MARKER_ASKS(me, n) \
     (marker[PAIR(OTHER(me, n), me)] ?? [eval(epoch[me] + 1), _])
 #if RANKS > 3
@@ -57,7 +60,7 @@ byte count[RANKS * RANKS] = UNKNOWN;
     (nempty(marker[PAIR(OTHER(me, n), me)]) && \
      !(marker[PAIR(OTHER(me, n), me)] ? [eval(epoch[me] + 1), _]))
 
-/* The count belongs to the cut and not to the moment of sending. */
+/* The count is that at the cut, not at the time of sending. */
 #ifdef MUTANT_LATE_COUNT
 #define ANNOUNCED(me, to) sent[PAIR(me, to)]
 #else
@@ -70,7 +73,7 @@ inline send_marker(me, to)
     marker[PAIR(me, to)] ! epoch[me], ANNOUNCED(me, to);
 }
 
-/* Before the chosen peer gets a message. In atomic. */
+/* Called before the chosen peer gets a message. In atomic. */
 inline mark_first_use(me)
 {
     if
@@ -82,7 +85,7 @@ inline mark_first_use(me)
     fi
 }
 
-/* The application sends, the marker first. In atomic. */
+/* The application sends a message, after the marker. In atomic. */
 inline send_message(me)
 {
     choose_peer(me);
@@ -113,7 +116,7 @@ inline log_message(me, n)
     check_logged(me, OTHER(me, n));
 }
 
-/* One that comes late, of a checkpoint that is over, is dropped. */
+/* Drops a late marker of a checkpoint that is over. */
 inline read_marker(me, n)
 {
     marker[PAIR(OTHER(me, n), me)] ? age, number;
@@ -123,7 +126,8 @@ inline read_marker(me, n)
     fi
 }
 
-/* The checkpoint is over for `me`. What is of no use any more is forgotten. */
+/* The checkpoint is over for `me`, which forgets data that is no longer
+ * needed. */
 inline close(me)
 {
     open[me] = false;
@@ -136,7 +140,8 @@ inline close(me)
 }
 
 #ifdef MUTANT_LATE_CUT
-/* A message of the next colour is taken first, and then starts the cut. */
+/* The mutant receives a message of the next colour first, and then starts the
+ * cut. */
 #define NEW_ARRIVED(me, n) \
     (AWAKE(me) && !open[me] && \
      nempty(WIRE(OTHER(me, n), me, epoch[me] + 1)))

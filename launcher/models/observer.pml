@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nobody waits for anybody: with one rank ASLEEP, that is, never cut, what is
- * on the wire when nothing moves any more waits for its receiver's cut, and for
- * nothing else. To be included last, as ranks are the first processes. */
+/*
+ * Checks that no rank waits for another. One rank is ASLEEP, that is, never
+ * cut. When no process can move any more, messages on the wire may only wait
+ * for their receiver's cut.
+ *
+ * To be included last, because ranks are the first processes.
+ */
 #ifdef ASLEEP
 active proctype observer()
 {

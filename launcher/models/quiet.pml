@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A checkpoint of a program that has sent no message since the last one, as far as its
- * ranks have told when they were asked: neither markers nor a sweep. Each rank says
- * with its cut whether it has sent one after all; then the coordinator tells all the
- * counts. Here it believes in the quiet every time, so it is wrong as often as can
- * be. First-use markers are as ever. */
+/* A checkpoint of a program whose ranks report that they have sent no message since
+ * the last one; it needs neither markers nor a sweep. With its cut each rank reports
+ * whether it has sent a message after all. If one has, the coordinator sends all
+ * counts. In this model the coordinator always assumes quiet, so it is wrong as often
+ * as possible. First-use markers are sent as in the other protocols. */
 #define COMPLETE_WITH_ALL(me) false
 #define IS_FIRST(rank) true
 #ifndef ASLEEP
@@ -11,7 +11,7 @@
 #endif
 #define ORDERS_OF_A_CHECKPOINT 3
 
-/* What a rank does with the protocol: see rank.pml. */
+/* The protocol's part of a rank: see rank.pml. */
 #define SAVES(me) false
 #define ASKED(me) MARKER_HAS_COME(me)
 #define finish_saving(me) skip
@@ -25,11 +25,12 @@
 #include "collective.pml"
 #include "coordination.pml"
 
-/* With the cut, whether messages were sent; or that all are here. */
+/* HAS_BEEN_CUT: the rank was cut; tells whether it has sent messages. HAS_ALL: it has
+ * received all. */
 mtype = { HAS_BEEN_CUT, HAS_ALL };
 chan report[RANKS] = [6] of { byte /* epoch */, mtype, byte };
 
-/* At the last cut that is over: all of these have been received. */
+/* Counts at the last completed cut; all these messages have been received. */
 byte sent_before[RANKS * RANKS];
 bool told_complete[RANKS];
 hidden byte any;
@@ -64,7 +65,7 @@ inline tell_if_complete(me)
     fi
 }
 
-/* The page has what all had sent at their cuts. In d_step. */
+/* The rank page has the counts of all ranks at their cuts. In d_step. */
 inline take_counts(me)
 {
     order[me] ? COUNTS, _;

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rank of a protocol that stops nobody. The protocol defines
- *   ASKED(me)               something beside a request asks it to be cut
- *   be_cut(me)              its cut
- *   SAVES(me)               it is cut and its image is not there yet,
- *   finish_saving(me)       but now it is
+/*
+ * A rank of a protocol that does not stop ranks. The protocol defines
+ *   ASKED(me)               something other than a request asks the rank to be cut
+ *   be_cut(me)              cuts the rank
+ *   SAVES(me)               the rank is cut, and its image is not saved yet
+ *   finish_saving(me)       the image is saved
  *   marker_was_sent(me), marker_was_read(me), message_was_logged(me)
  *   forget(me)              the checkpoint is over;
- * and, if the coordinator may tell the counts,
+ * if the coordinator may send the counts:
  *   COUNTS_HAVE_COME(me), take_counts(me);
- * if there is a COLLECTIVE, come_out(me); and if orders are others than those of
- * coordination.pml, MAY_OBEY(me), obey(me), and CUT_IS_CANCELLED(me): the first
- * order has come to nothing. */
+ * if there is a COLLECTIVE: come_out(me);
+ * if the orders are not those of coordination.pml: MAY_OBEY(me), obey(me), and
+ * CUT_IS_CANCELLED(me), which means that the first order is void.
+ */
 
 #define RECEIVES(me, n) \
     d_step { OUTSIDE(me) && ARRIVED(me, n) && ACCEPTS(me, n) -> \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sync-and-Stop: everybody stops, the network is drained by counts, everybody
- * is saved. Each rank goes on when it is saved itself, whatever others do.
- * One twin is enough. */
+/* Sync-and-Stop: all ranks stop, the network is drained by counts, and all
+ * ranks are saved. Each rank resumes when it is saved itself, independently of
+ * the others. One twin is enough. */
 #define ONE_TWIN
 #define RANKS_ARE_ALIKE
 #include "network.pml"
@@ -19,7 +19,8 @@ chan saved = [RANKS] of { byte };
 bool standing[RANKS];
 bool draining[RANKS];
 
-/* What DRAIN tells: how many messages everybody had sent when it stopped. */
+/* The content of DRAIN: the numbers of messages that all ranks had sent when
+ * they stopped. */
 byte expected[RANKS * RANKS];
 
 inline expect_what_was_sent()

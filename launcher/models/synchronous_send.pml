@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Synchronous sends across a cut that stops nobody (mpi-plugin/cut/withhold.c and
- * synchronous_send.c): nonblocking ones of rank S to rank R, which receives them one
- * by one. S must not see one complete before R has received it, though R may have taken
- * it into its log. At each commit the job may be restarted, and goes on from the cuts.
- * Rules 2 to 6 are those of nonblocking.pml, and taken for granted: the old colour has
- * ended when its sender has been cut and the channel is empty.
+/*
+ * Synchronous sends across a cut that does not stop ranks (mpi-plugin/cut/withhold.c and
+ * synchronous_send.c). Rank S sends nonblocking messages to rank R, which receives them one
+ * by one. S must not see a send complete before R has received the message, although R may
+ * have taken it into its log. At each commit the job may be restarted, and continues from
+ * the cuts. Rules 2 to 6 are those of nonblocking.pml, and assumed to hold: the old colour
+ * has ended when its sender has been cut and the channel is empty.
  *
- * COLLECTIVE: then both enter a blocking collective, S when all its sends are complete.
- * Who is inside does nothing but wait for the other one. */
+ * COLLECTIVE: afterwards both ranks enter a blocking collective, S when all its sends are
+ * complete. A rank inside only waits for the other one.
+ */
 
 #ifndef SENDS
 #define SENDS 2
@@ -27,25 +29,25 @@ byte epoch[2];
 #define NEW(me) COLOUR(epoch[me])
 #define OLD(me) (1 - COLOUR(epoch[me]))
 
-/* By colour: messages, by number; questions, with the number of messages that were sent
- * after the one that is meant; answers. */
+/* Channels by colour. message: by number. question: the number of a message, and how many
+ * were sent after it. answer: the number. */
 chan message[2] = [SENDS] of { byte };
 chan question[2] = [SENDS] of { byte, byte };
 chan answer[2] = [SENDS] of { byte };
 
-/* S: sends started; sets of those that are complete for the application, complete
- * in the library, asked for and not answered, withheld. */
+/* S: the number of sends started, and sets of sends: complete for the application; complete
+ * in the library; asked about without an answer; withheld. */
 byte started, done, lower, held, withheld;
 bool armed; /* from REQUEST to the cut */
-bool holds; /* it has reported that it withholds */
+bool holds; /* S has reported that it withholds a completion */
 
-/* R: messages that the application has, and the library has given up: the log has those
- * between. Sets: somebody waits for that one to be taken; questions to be matched. */
+/* R: numbers of messages that the application has received (taken) and that the library has
+ * delivered (last); the log has the messages between. Sets: messages for which S waits;
+ * questions to be matched. */
 byte taken, last, waiter, questions;
 byte later[SENDS + 1];
 
-/* What is in the images: as it was at the cuts; and what the logs have besides, as far
- * as it is no message. */
+/* Content of the images: the state at the cuts. Content of the logs besides messages. */
 byte cut_started, cut_done, cut_held;
 byte cut_taken, cut_waiter;
 byte logged_questions, logged_answers;
@@ -60,9 +62,9 @@ hidden byte number, place, n;
 
 #ifdef COLLECTIVE
 bool entered[2], cut_entered[2];
-bool shut[2]; /* the gate, from REQUEST to the cut */
+bool shut[2]; /* the gate is shut, from REQUEST to the cut */
 #define OUTSIDE(me) (!entered[me] || entered[1 - (me)])
-/* A collective that one has entered is left by both before the cut. */
+/* If one rank has entered a collective, both leave it before the cut. */
 #define MAY_PASS(me) (!shut[me] || aligning && entered[1 - (me)])
 #ifdef MUTANT_CUT_INSIDE
 #define IS_ALIGNED true
@@ -92,7 +94,7 @@ inline note_entered(me)
 {
 #ifdef COLLECTIVE
     shut[me] = false;
-    /* As if it had not entered one that it is inside. */
+    /* A rank that is cut inside a collective is saved as if it had not entered. */
     cut_entered[me] = entered[me] && OUTSIDE(me);
 #endif
     skip
@@ -102,11 +104,11 @@ inline note_entered(me)
 
 inline let_complete(which)
 {
-    assert(which <= taken); /* what is complete has been received */
+    assert(which <= taken); /* the message of a completed send has been received */
     done = done | BIT(which)
 }
 
-/* The library says that it is complete. */
+/* The library reports that the send is complete. */
 #define IS_SEEN(n) \
     (HAS(lower, n) && !HAS(done, n) && !HAS(held, n) && !HAS(withheld, n))
 #ifdef MUTANT_NOT_WITHHELD
@@ -135,7 +137,7 @@ inline confirm_withheld()
     holds = false
 }
 
-/* All that are pending are asked for, in the old colour; but those held already. */
+/* Asks about all pending sends, in the old colour, except those asked about already. */
 inline hold_and_ask()
 {
     for (n : 1 .. SENDS) {
@@ -215,7 +217,7 @@ inline take_from_library(colour)
     lower = lower | BIT(number)
 }
 
-/* The application receives it; whoever waits for that is told. */
+/* The application receives the message. If S waits for that, R answers. */
 inline receive_next()
 {
     taken++;
@@ -240,15 +242,16 @@ inline log_question()
     logged_questions = logged_questions | BIT(number)
 }
 
-/* The log ends with the last message of before the sender's cut. */
+/* The log ends with the last message that was sent before the sender's cut. */
 #ifdef MUTANT_MATCHED_EARLY
 #define MAY_MATCH (questions != 0)
 #else
 #define MAY_MATCH (questions != 0 && R_COMPLETE)
 #endif
 
-/* In the log, or received. A place in the log counts from its end; one that is not there is
- * before its beginning. The question's own number is its sender's serial. */
+/* Finds the message of a question in the log, or concludes that it was received. A place in
+ * the log counts from its end; a place before its start means that the message was
+ * received. The question's own number is the sender's serial number. */
 inline match(end)
 {
     for (n : 1 .. SENDS) {
@@ -289,7 +292,7 @@ end_receiving:
     :: d_step { OUTSIDE(R) && open[R] && nempty(question[OLD(R)]) ->
            take_question(OLD(R)); log_question() }
     :: d_step { OUTSIDE(R) && !open[R] && nempty(question[NEW(R)]) ->
-           take_question(NEW(R)) } /* before its own cut */
+           take_question(NEW(R)) } /* before R's own cut */
     :: d_step { OUTSIDE(R) && open[R] && MAY_MATCH -> match(last) }
 #ifdef COLLECTIVE
     :: d_step { taken == SENDS && !entered[R] && MAY_PASS(R) && CANNOT_BE_ASKED ->
@@ -305,7 +308,7 @@ end_receiving:
 bool cutting, restarted;
 bool asked[2];
 
-/* What S saw complete before its cut R received before its own. */
+/* If S saw a send complete before its cut, R received the message before its own cut. */
 inline check_commit()
 {
     for (n : 1 .. SENDS) {
@@ -341,7 +344,7 @@ inline go_back()
     skip
 }
 
-/* From the images and logs: nothing is under way, and the log is whole. */
+/* Restarts from the images and logs: no message is in transit, and the log is complete. */
 inline restart()
 {
     restarted = true;
@@ -356,7 +359,7 @@ inline restart()
     armed = false;
     holds = false;
     withheld = 0;
-    lower = 0; /* there is nothing below */
+    lower = 0; /* the library has no messages */
     started = cut_started;
     done = cut_done | logged_answers;
     held = cut_held & ~logged_answers;

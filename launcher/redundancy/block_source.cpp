@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * block_source.cpp - files of a member that are on this node.
+ * block_source.cpp - reads the files of a member on this node.
  */
 #include "config.h"
 #include "redundancy/block_source.hpp"

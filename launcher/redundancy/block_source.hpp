@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * block_source.hpp - where the files of a member are read: here, or on its node.
+ * block_source.hpp - reads the files of a member, on this node or from the member's node.
  *
- * A source is used by one thread at a time.
+ * Only one thread at a time uses a source.
  */
 #pragma once
 
@@ -23,17 +23,17 @@ class BlockSource
   public:
     virtual ~BlockSource() = default;
 
-    /* Length of a file in the checkpoint's directory. Throws Error, also if there is no
-     * such file. */
+    /* Returns the length of a file in the checkpoint's directory. Throws Error, also if
+     * the file does not exist. */
     virtual std::uint64_t size(const std::string &file) = 0;
 
-    /* What the file has from `offset` on; zeros beyond its end. Throws Error. */
+    /* Reads the file from `offset` on; bytes beyond its end are zeros. Throws Error. */
     virtual void read(const std::string &file, std::uint64_t offset,
                       std::span<std::byte> into) = 0;
 
-    /* The next reads will be of this range, from its beginning to its end, in parts: a
-     * source that is far away sends it before it is asked for. Several ranges are read in
-     * the order in which they were announced. */
+    /* Announces that the next reads cover this range sequentially. A remote source then
+     * sends the data ahead of the requests. Several ranges are read in the order of their
+     * announcements. */
     virtual void announce(const std::string &file, std::uint64_t offset,
                           std::uint64_t bytes);
 };
@@ -52,11 +52,11 @@ class LocalSource : public BlockSource
               std::span<std::byte> into) override;
 
   private:
-    /* Stays open until another one is asked for. */
+    /* The descriptor stays open until another file is requested. */
     int descriptor_of(const std::string &file);
 
     const std::filesystem::path directory_;
-    std::string open_name_; /* of the file that was read last */
+    std::string open_name_; /* name of the file read last */
     Fd open_file_;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coder.cpp - sums and products of blocks, by ISA-L.
+ * coder.cpp - sums and products of blocks, computed by ISA-L.
  */
 #include "config.h"
 #include "redundancy/coder.hpp"
@@ -22,11 +22,11 @@ namespace ckpt::redundancy
 namespace
 {
 
-constexpr std::size_t table_bytes = 32; /* of ISA-L, for a coefficient */
+constexpr std::size_t table_bytes = 32; /* ISA-L's table for one coefficient */
 
 using Pointers = std::array<void *, largest_group + 1>;
 
-/* ISA-L takes pointers to data that it does not write to, too. */
+/* ISA-L takes non-const pointers to its input, too. */
 Pointers pointers_to(std::span<const std::byte *const> sources)
 {
     Pointers pointers{};
@@ -82,7 +82,7 @@ Coder::Coder(unsigned data, unsigned parities)
     assert(data > 0 && parities > 0 && data + parities <= largest_group);
     gf_gen_cauchy1_matrix(matrix_.data(), static_cast<int>(data + parities),
                           static_cast<int>(data));
-    if (parities == 1) { /* an exclusive or does as well, and is faster */
+    if (parities == 1) { /* exclusive or is equivalent, and faster */
         std::fill(matrix_.end() - data, matrix_.end(), 1);
     }
 }
@@ -99,7 +99,7 @@ Combination Coder::parity(unsigned row) const
     return Combination({coefficients.begin(), coefficients.end()});
 }
 
-/* The blocks of data are the inverse of the rows of `from`, times these. */
+/* The data blocks are the inverse of the rows of `from`, times the blocks `from`. */
 Combination Coder::recovery(std::span<const unsigned> from, unsigned wanted) const
 {
     std::vector<std::uint8_t> rows, inverse(std::size_t{data_} * data_),

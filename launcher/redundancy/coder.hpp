@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coder.hpp - blocks of a stripe from other blocks of it (ISA-L).
+ * coder.hpp - computes blocks of a stripe from other blocks of the stripe (ISA-L).
  *
- * Each block is a linear combination of the blocks of data, byte by byte, in the field of
- * 256 elements: one parity is the exclusive or; several are the rows of a Cauchy matrix,
- * so any `data` of all blocks give all others. Encoding and decoding are thus the same
- * thing with other coefficients.
+ * Each block is a linear combination of the data blocks, byte by byte, in the field of 256
+ * elements. A single parity block is the exclusive or. Several parity blocks are rows of a
+ * Cauchy matrix, so any `data` blocks determine all others. So encoding and decoding differ
+ * only in their coefficients.
  *
- * Immutable once made: from any thread.
+ * Immutable after construction, so any thread may use it.
  */
 #pragma once
 
@@ -25,14 +25,14 @@ class Combination
   public:
     explicit Combination(std::vector<std::uint8_t> coefficients);
 
-    /* One source for each coefficient, as long as the result. All of them begin at
+    /* There is one source for each coefficient, as long as the result. All addresses are
      * multiples of 64 bytes. */
     void apply(std::span<const std::byte *const> sources,
                std::span<std::byte> result) const;
 
   private:
     std::vector<std::uint8_t> coefficients_;
-    std::vector<std::uint8_t> tables_; /* of ISA-L; none for an exclusive or */
+    std::vector<std::uint8_t> tables_; /* tables of ISA-L; empty for exclusive or */
 };
 
 class Coder
@@ -41,18 +41,18 @@ class Coder
     /* Blocks of a stripe: data + parities, at most largest_group. */
     Coder(unsigned data, unsigned parities);
 
-    /* A block of parity, numbered from 0, from all blocks of data. */
+    /* Returns how to compute a parity block, numbered from 0, from all data blocks. */
     Combination parity(unsigned row) const;
 
-    /* Any block from any `data` others, in this order. Blocks are numbered as in
-     * redundancy/layout.hpp; those of `from` differ. */
+    /* Returns how to compute any block from `data` others, in this order. Blocks are
+     * numbered as in redundancy/layout.hpp; the elements of `from` are distinct. */
     Combination recovery(std::span<const unsigned> from, unsigned wanted) const;
 
   private:
     std::span<const std::uint8_t> row(unsigned block) const;
 
     unsigned data_;
-    std::vector<std::uint8_t> matrix_; /* a row for each block, a column for each of data */
+    std::vector<std::uint8_t> matrix_; /* row: a block; column: a data block */
 };
 
 } // namespace ckpt::redundancy

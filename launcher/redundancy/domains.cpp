@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * domains.cpp - which nodes fail together, line by line.
+ * domains.cpp - parses failure domains, line by line.
  */
 #include "config.h"
 #include "redundancy/domains.hpp"
@@ -37,7 +37,8 @@ bool is_same_word(std::string_view one, std::string_view other)
     });
 }
 
-/* What follows "KEY=" in the words; Slurm does not mind capitals. */
+/* Returns the value of "KEY=" among the words; keys are case-insensitive, as in
+ * Slurm. */
 std::string value_of(const std::vector<std::string> &words, std::string_view key)
 {
     for (const std::string &word : words) {

@@ -11,18 +11,17 @@
 namespace ckpt::redundancy
 {
 
-/* Names of failure domains by host. */
+/* Names of failure domains, by host. */
 using Domains = std::map<std::string, std::string>;
 
 /*
- * Lines of this file's own form, or of Slurm's topology.conf, or both:
+ * Parses lines of this file's own form, or of Slurm's topology.conf, or both:
  *
  *   n1 n2 n[3-6] : chassis-1
  *   SwitchName=s1 Nodes=n[1-4,7]
  *
- * Switches of switches (Switches=...) say nothing about nodes and are skipped; so is what
- * follows a '#'. Throws Error, with the number of the line, for what is neither, and for
- * a host in two domains.
+ * Skips switches of switches (Switches=...), which name no nodes, and text after a '#'.
+ * Throws Error, with the line number, for other lines, and for a host in two domains.
  */
 Domains parse_domains(std::string_view text);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * group.cpp - groups, from members and from text.
+ * group.cpp - builds groups from members and from JSON.
  */
 #include "config.h"
 #include "redundancy/group.hpp"
@@ -24,10 +24,10 @@ namespace
 {
 
 constexpr std::size_t longest_name = 255;
-/* So that nothing that is computed from it overflows. */
+/* A limit that prevents overflows in computations. */
 constexpr std::uint64_t longest_piece = std::uint64_t{1} << 56;
 
-/* Visible characters of ASCII that can be in the name of a file. */
+/* Whether the text has only visible ASCII characters and can be a file name. */
 bool is_name(std::string_view text)
 {
     return !text.empty() && text.size() <= longest_name && text != "." && text != ".." &&
@@ -63,7 +63,7 @@ std::uint64_t divided_up(std::uint64_t number, std::uint64_t by)
     return number / by + (number % by != 0 ? 1 : 0);
 }
 
-/* A field that is there and of this kind. */
+/* Returns the field if it exists and is an unsigned number. */
 std::uint64_t number_of(const json &object, const char *field)
 {
     const auto found = object.find(field);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * groups.cpp - deals the nodes out to groups.
+ * groups.cpp - distributes the nodes to groups.
  */
 #include "config.h"
 #include "redundancy/groups.hpp"
@@ -17,7 +17,8 @@ namespace ckpt::redundancy
 namespace
 {
 
-/* So many that their sizes are nearest to the wanted one, but none is too small. */
+/* Returns the number of groups whose size is nearest to the wanted one, with no group too
+ * small. */
 std::size_t number_of_groups(std::size_t nodes, const Scheme &scheme)
 {
     const std::size_t nearest = (nodes + scheme.group / 2) / scheme.group;
@@ -25,10 +26,11 @@ std::size_t number_of_groups(std::size_t nodes, const Scheme &scheme)
     return std::clamp<std::size_t>(nearest, 1, nodes / (scheme.losses + 1));
 }
 
-/* Those of a domain one after the other: the first ones of the list first. */
+/* Sorts nodes so that those of a domain are adjacent; domains keep the order of their
+ * first nodes. */
 std::vector<std::size_t> sorted_by_domain(std::span<const NodeInfo> nodes)
 {
-    std::map<std::string, std::size_t> first_of; /* node of the domain */
+    std::map<std::string, std::size_t> first_of; /* first node of each domain */
     std::vector<std::size_t> order(nodes.size());
     std::vector<std::size_t> key(nodes.size());
 
@@ -44,9 +46,8 @@ std::vector<std::size_t> sorted_by_domain(std::span<const NodeInfo> nodes)
 } // namespace
 
 /*
- * Dealt out like cards, to one group after the other, a domain's nodes come to as many
- * groups as there can be, and the groups that get one more than others differ from domain
- * to domain.
+ * Deals the nodes round-robin. So the nodes of a domain go to as many groups as possible,
+ * and the groups that get one node more differ from domain to domain.
  */
 std::vector<std::vector<std::size_t>> make_groups(std::span<const NodeInfo> nodes,
                                                   const Scheme &scheme)

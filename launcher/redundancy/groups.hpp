@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * groups.hpp - which nodes protect each other.
+ * groups.hpp - decides which nodes protect each other.
  *
- * What fails together is not to be in one group: nodes of a failure domain (a switch, a
- * chassis, a power supply) are dealt out to different groups as far as that goes.
+ * Nodes that fail together should not be in one group. So the nodes of a failure domain (a
+ * switch, a chassis, a power supply) go to different groups as far as possible.
  */
 #pragma once
 
@@ -19,16 +19,15 @@ namespace ckpt::redundancy
 
 struct NodeInfo {
     std::string host;
-    std::string domain; /* what fails as a whole; "": the node has one of its own */
+    std::string domain; /* nodes of a domain fail together; "": the node is its own domain */
 };
 
 /*
- * Numbers of the nodes of each group, in rising order. Each node is in one group; the sizes
- * differ by one at most, are about what the scheme wants, and never below losses + 1: so an
- * odd number of partners makes one group of three. Of each domain no group has more
- * members than it must. The same nodes give the same groups.
- * No groups if the scheme is `none`. Throws Error if the nodes are too few: it says how many
- * it takes.
+ * Returns the indices of the nodes of each group, ascending. Each node is in one group. The
+ * sizes differ by at most one, are close to the scheme's size, and are at least losses + 1;
+ * so with an odd number of partners one group has three. Each group has as few members of a
+ * domain as possible. The result is deterministic. Returns no groups for the scheme `none`.
+ * Throws Error with the required number of nodes if there are too few.
  */
 std::vector<std::vector<std::size_t>> make_groups(std::span<const NodeInfo> nodes,
                                                   const Scheme &scheme);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_list.cpp - brackets in names of hosts.
+ * host_list.cpp - expands brackets in host names.
  */
 #include "config.h"
 #include "redundancy/host_list.hpp"
@@ -36,7 +36,7 @@ std::uint32_t number_in(std::string_view digits, std::string_view list)
     return number;
 }
 
-/* "07-09" as 07, 08, 09. */
+/* Expands "07-09" to 07, 08, 09. */
 void add_range(std::vector<std::string> &numbers, std::string_view range)
 {
     const std::size_t dash = range.find('-');
@@ -50,7 +50,7 @@ void add_range(std::vector<std::string> &numbers, std::string_view range)
     }
 }
 
-/* Calls for each part between commas that are outside of brackets. */
+/* Calls `call` for each part between commas outside of brackets. */
 template <typename Call> void for_parts(std::string_view list, Call call)
 {
     std::size_t from = 0;
@@ -69,7 +69,7 @@ template <typename Call> void for_parts(std::string_view list, Call call)
     }
 }
 
-/* Each name continued with each of the endings. */
+/* Appends each of the endings to each name. */
 std::vector<std::string> combined(const std::vector<std::string> &names,
                                   const std::vector<std::string> &endings,
                                   std::string_view list)
@@ -85,7 +85,7 @@ std::vector<std::string> combined(const std::vector<std::string> &names,
     return all;
 }
 
-/* All names of one part: plain text and brackets in turn. */
+/* Returns all names of one part, in which plain text and brackets alternate. */
 std::vector<std::string> names_of(std::string_view part)
 {
     std::vector<std::string> names = {""};

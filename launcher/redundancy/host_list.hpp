@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_list.hpp - names of hosts with ranges in brackets, as Slurm writes them.
+ * host_list.hpp - host names with ranges in brackets, in Slurm's syntax.
  */
 #pragma once
 
@@ -11,9 +11,9 @@
 namespace ckpt::redundancy
 {
 
-/* "a,n[01-03,7]" as a, n01, n02, n03, n7; several brackets in a name are combined, the last
- * one fastest. Throws Error for brackets that do not match, ranges that fall, and more than
- * 65,536 names. */
+/* Expands "a,n[01-03,7]" to a, n01, n02, n03, n7. Several brackets in a name are combined;
+ * the last one varies fastest. Throws Error for unmatched brackets, descending ranges, and
+ * more than 65,536 names. */
 std::vector<std::string> expand_hosts(std::string_view list);
 
 } // namespace ckpt::redundancy

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * layout.cpp - blocks of stripes, counted. Groups are small: nothing is remembered.
+ * layout.cpp - computes blocks of stripes by counting; groups are small, so nothing
+ * is cached.
  */
 #include "config.h"
 #include "redundancy/layout.hpp"

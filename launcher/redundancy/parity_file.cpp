@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * parity_file.cpp - the index behind the blocks of parity.
+ * parity_file.cpp - the index after the parity blocks.
  */
 #include "config.h"
 #include "redundancy/parity_file.hpp"
@@ -22,8 +22,8 @@ namespace ckpt::redundancy
 namespace
 {
 
-/* What the index of the group may have, at most, beside its checksums: far more than the
- * JSON of the largest group. */
+/* Maximum length of the index without its checksums; far more than the JSON of the
+ * largest group. */
 constexpr std::uint64_t longest_text = 1u << 20;
 
 std::uint64_t slice_count(const Group &group)
@@ -46,7 +46,7 @@ void append(std::string &bytes, const void *data, std::size_t size)
     bytes.append(static_cast<const char *>(data), size);
 }
 
-/* Of the whole index but for the checksum itself, which is the last thing in it. */
+/* Returns the checksum of the index without its last field, the checksum itself. */
 std::uint64_t checksum_of_index(std::string_view index)
 {
     return checksum_of(
@@ -70,7 +70,7 @@ std::string read_text(BlockSource &source, const std::string &file, std::uint64_
     return text;
 }
 
-/* The bytes of the index, if the file has the length that it takes. */
+/* Returns the bytes of the index, if the file has the right length. */
 std::string read_index(const Group &group, std::size_t checksums, const std::string &file,
                        BlockSource &source)
 {
@@ -120,7 +120,7 @@ bool ParityIndex::knows(unsigned stripe, unsigned block) const
            (block < layout_.data() || block == layout_.block_of(member_, stripe));
 }
 
-/* The member's own block is behind those of data. */
+/* The member's own block follows the data blocks. */
 std::size_t ParityIndex::place(unsigned stripe, unsigned block, std::uint64_t slice) const
 {
     assert(knows(stripe, block));
@@ -160,7 +160,7 @@ std::string ParityIndex::bytes() const
 ParityIndex ParityIndex::load(const Group &group, std::size_t member, BlockSource &source)
 {
     const std::string file = parity_file_name(group.members.at(member).host);
-    /* Before there is memory for it: a group may claim to be of any length. */
+    /* Checked before memory is allocated, because a group may claim any length. */
     const std::string bytes = read_index(group, checksum_count(group), file, source);
     ParityIndex index(group, member);
     const ParityTail tail = tail_of(bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * piece_range.cpp - chunks of a piece, as reads of its file.
+ * piece_range.cpp - reads chunks of a piece from its file.
  */
 #include "config.h"
 #include "redundancy/piece_range.hpp"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * piece_range.hpp - chunks of a piece, as reads of its file: what is beyond its end is
- * zeros and is not asked for.
+ * piece_range.hpp - reads chunks of a piece from its file. Bytes beyond its end are
+ * zeros, and are not requested.
  */
 #pragma once
 
@@ -16,13 +16,13 @@
 namespace ckpt::redundancy
 {
 
-/* How many of so many bytes at the offset a piece has. */
+/* Returns how many of `bytes` bytes at `offset` the piece has. */
 std::uint64_t bytes_there(const Member &member, std::uint64_t offset, std::uint64_t bytes);
 
 /* Throws Error unless the source has the piece with its length. */
 void require_size(const Member &member, BlockSource &source);
 
-/* So many bytes of the chunk will be read, slice by slice. */
+/* Announces that the first `bytes` bytes of the chunk will be read, slice by slice. */
 void announce_chunk(const Group &group, unsigned member, unsigned chunk,
                     std::uint64_t bytes, BlockSource &source);
 void read_chunk(const Group &group, unsigned member, unsigned chunk, const Slice &slice,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * protect.cpp - one stripe after the other, part by part: read from all, combine, write.
+ * protect.cpp - computes parity, stripe by stripe and part by part: reads from all
+ * members, combines, writes.
  *
- * What is done with a part, checksums too, is done while it is in the processor's cache.
+ * A part is processed completely, including checksums, while it is in the processor's
+ * cache.
  */
 #include "config.h"
 #include "redundancy/protect.hpp"
@@ -24,7 +26,8 @@ namespace ckpt::redundancy
 namespace
 {
 
-/* That the others have what the group says, before there is memory and a file for it. */
+/* Checks that the other members have pieces as described by the group. Called before
+ * memory and a file are allocated. */
 void require_pieces(const Group &group, std::size_t self,
                     const std::vector<BlockSource *> &members)
 {
@@ -69,7 +72,8 @@ class ParityWriter
     }
 
   private:
-    /* All members that have data in the stripe have it in other places than this one. */
+    /* Computes and writes one parity block. The members with data in the stripe have
+     * their chunks at different positions of their pieces. */
     void write_block(unsigned place)
     {
         const unsigned stripe = layout_.stripe_of_parity(self_, place);
@@ -86,7 +90,7 @@ class ParityWriter
                      const Slice &slice)
     {
         const unsigned own = layout_.data();
-        std::vector<Checksum> sums(own + 1); /* of the blocks of data, of the parity */
+        std::vector<Checksum> sums(own + 1); /* of data and parity blocks */
 
         for (const Slice &part : parts_of(slice)) {
             for (unsigned block = 0; block < own; block++) {
@@ -141,7 +145,7 @@ class ParityWriter
     const std::atomic<bool> &cancelled_;
     const Layout layout_;
     const Coder coder_;
-    SliceBuffers buffers_; /* one for each block of data, one for the parity */
+    SliceBuffers buffers_; /* one for each data block, one for the parity block */
     ParityIndex index_;
     NewFile file_;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * protect.hpp - a member's parity of the pieces of the others.
+ * protect.hpp - computes a member's parity of the pieces of the other members.
  */
 #pragma once
 
@@ -17,15 +17,17 @@ namespace ckpt::redundancy
 {
 
 /*
- * Writes parity_file_name() of the member `self` into the directory of the checkpoint: under
- * a temporary name, then fsync, rename, fsync of the directory.
- * members: where the pieces of the members are, in the order of the group; that of `self`
- * is not read and may be null. They belong to the caller, who leaves them alone meanwhile.
- * limit: for what is written; null: none.
- * room: a file that nobody needs and that can be overwritten, as NewFile has it; or no path.
- * Throws Error if a piece does not have the length that the group says, if something cannot
- * be read or written, and soon after it is cancelled; then nothing is left of the file. A
- * source that does not answer holds that up for as long as it waits itself.
+ * Writes parity_file_name() of the member `self` into the checkpoint's directory: under a
+ * temporary name, then fsync, rename, fsync of the directory.
+ *
+ * members: sources of the members' pieces, in the order of the group. The source of `self`
+ * is not read, and may be null. The caller owns the sources, and must not use them
+ * meanwhile. limit: for written bytes; null: none. room: an unused file that may be
+ * overwritten, as for NewFile; or an empty path.
+ *
+ * Throws Error if a piece does not have the length in the group, if reading or writing
+ * fails, and soon after a cancellation; then no file is left behind. If a source does not
+ * answer, the function waits as long as the source does.
  */
 void write_parity(const Group &group, std::size_t self,
                   const std::filesystem::path &directory,

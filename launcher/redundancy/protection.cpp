@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * protection.cpp - groups of a checkpoint's pieces.
+ * protection.cpp - builds the groups of a checkpoint's pieces.
  */
 #include "redundancy/protection.hpp"
 

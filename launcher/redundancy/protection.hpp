@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * protection.hpp - how the pieces of a checkpoint protect each other: the groups of its
- * nodes, as they are made and as they are noted (NodeRecord::protection).
+ * nodes, and their form in records (NodeRecord::protection).
  */
 #pragma once
 
@@ -17,13 +17,13 @@
 namespace ckpt::redundancy
 {
 
-/* domains: a file that parse_domains() reads; empty: each node is its own one. Throws Error,
+/* domains: a file for parse_domains(); empty: each node is its own domain. Throws Error,
  * also if there are too few nodes. */
 std::vector<Group> groups_of(const std::vector<Piece> &pieces, const Scheme &scheme,
                              const std::filesystem::path &domains);
 
 nlohmann::json protection_json(const Scheme &scheme, const std::vector<Group> &groups);
-/* None if it is null. Throws Error for what is no protection. */
+/* Returns no groups if `protection` is null. Throws Error if it is invalid. */
 std::vector<Group> groups_from(const nlohmann::json &protection);
 
 } // namespace ckpt::redundancy

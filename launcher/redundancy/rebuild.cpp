@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rebuild.cpp - one chunk after the other, slice by slice: from as many good blocks of its
- * stripe as it takes, of those that are there.
+ * rebuild.cpp - rebuilds a piece, chunk by chunk and slice by slice, from the required
+ * number of good blocks of each stripe.
  */
 #include "config.h"
 #include "redundancy/rebuild.hpp"
@@ -90,7 +90,7 @@ class Rebuilder
         return made;
     }
 
-    /* As many as it takes; the n-th of them is in the n-th buffer. */
+    /* Reads the required number of good blocks; the n-th block goes to the n-th buffer. */
     Blocks read_good_ones(unsigned stripe, const Blocks &candidates, const Slice &slice)
     {
         Blocks good;
@@ -114,7 +114,7 @@ class Rebuilder
         return good;
     }
 
-    /* Matrices are inverted once. */
+    /* Caches the combinations, so that each matrix is inverted once. */
     const Combination &recovery(const Blocks &from, unsigned wanted)
     {
         auto found = recoveries_.find({from, wanted});
@@ -132,7 +132,7 @@ class Rebuilder
     const std::atomic<bool> &cancelled_;
     const Layout layout_;
     const Coder coder_;
-    SliceBuffers buffers_; /* one for each block that is used, one for what is made */
+    SliceBuffers buffers_; /* one for each source block, one for the result */
     Survivors survivors_;
     std::map<std::pair<Blocks, unsigned>, Combination> recoveries_;
     NewFile file_;

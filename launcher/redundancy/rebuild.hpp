@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rebuild.hpp - the piece of a lost node, from what the others have.
+ * rebuild.hpp - rebuilds the piece of a lost node from the files of the other members.
  */
 #pragma once
 
@@ -16,22 +16,26 @@ namespace ckpt::redundancy
 {
 
 /*
- * Writes the piece of the member `lost` into the directory, as write_parity() does.
- * members: where the files of the others are, in the order of the group; null: lost, like
- * that of `lost` itself. They belong to the caller, who leaves them alone meanwhile.
- * Every slice that is read and every slice that is made is compared with a checksum that
- * was taken when the parity was written. One that is damaged or cannot be read counts as
- * lost, and others are taken in its place as far as there are any. So the piece is what it
- * was, or there is none.
- * Throws Error if too much is lost: it says what, and of whom. Also if it is cancelled.
+ * Writes the piece of the member `lost` into the directory, in the same way as
+ * write_parity().
+ *
+ * members: sources of the files of the other members, in the order of the group; null:
+ * lost, as for `lost` itself. The caller owns the sources, and must not use them
+ * meanwhile.
+ *
+ * Verifies every slice that it reads or computes, with the checksums taken when the parity
+ * was written. A slice that is damaged or unreadable counts as lost, and others replace it
+ * as far as possible. So the result is either identical to the lost piece, or there is
+ * none. Throws Error if too much is lost, naming the missing parts and their members, and
+ * after a cancellation.
  */
 void rebuild_piece(const Group &group, std::size_t lost,
                    const std::filesystem::path &directory,
                    const std::vector<BlockSource *> &members,
                    const std::atomic<bool> &cancelled);
 
-/* Copies a piece that is whole somewhere into the directory, as it is: nothing but its
- * length is checked. Throws Error. */
+/* Copies a complete piece from a source into the directory. Checks only its length. Throws
+ * Error. */
 void fetch_piece(const Member &member, const std::filesystem::path &directory,
                  BlockSource &source);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * scheme.cpp - schemes as words.
+ * scheme.cpp - names of redundancy schemes.
  */
 #include "config.h"
 #include "redundancy/scheme.hpp"
@@ -31,7 +31,7 @@ std::optional<unsigned> number_in(std::string_view text)
     return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
 }
 
-/* The part before the slash; nothing if it is no scheme. */
+/* Parses the part before the slash; returns nothing if it is not a scheme. */
 std::optional<Scheme> scheme_named(std::string_view name)
 {
     if (name == "none") {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * scheme.hpp - how many lost nodes a checkpoint in node-local memory or disks survives,
- * and among how many nodes what that takes is shared.
+ * and among how many nodes the redundancy is distributed.
  */
 #pragma once
 
@@ -10,29 +10,30 @@
 namespace ckpt::redundancy
 {
 
-/* Members of a group, at most: far below the 255 that arithmetic on bytes allows. */
+/* Maximum number of members of a group; far below the 255 that byte arithmetic
+ * allows. */
 inline constexpr unsigned largest_group = 64;
-/* Members of a group of `parity` and `rs`, unless something else is said. */
+/* Default number of members of a group for `parity` and `rs`. */
 inline constexpr unsigned usual_group = 8;
 
 struct Scheme {
     enum class Kind {
         none,         /* the piece of a lost node is lost */
-        partner,      /* each node has a copy of another one's piece */
-        parity,       /* a group has one block of parity in each stripe: exclusive or */
-        reed_solomon, /* it has several */
+        partner,      /* each node has a copy of another node's piece */
+        parity,       /* each stripe of a group has one parity block: exclusive or */
+        reed_solomon, /* each stripe has several parity blocks */
     };
 
     Kind kind = Kind::none;
     unsigned losses = 0; /* nodes of a group that may be lost: 0, 1, 1, any */
-    unsigned group = 1;  /* wanted members of a group */
+    unsigned group = 1;  /* wanted number of members of a group */
 
-    /* "none", "partner", "parity", "parity/4", "rs2", "rs3/10": after the slash the
-     * members of a group. Throws Error for anything else, and for groups that are not
-     * larger than the number of losses. */
+    /* Parses "none", "partner", "parity", "parity/4", "rs2", "rs3/10"; the number after
+     * the slash is that of members of a group. Throws Error for anything else, and for
+     * groups that are not larger than the number of losses. */
     static Scheme parse(const std::string &text);
 
-    /* What parse() takes, as short as can be. */
+    /* Returns the shortest text for parse(). */
     std::string text() const;
 
     bool operator==(const Scheme &) const = default;

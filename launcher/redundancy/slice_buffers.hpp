@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * slice_buffers.hpp - memory for a slice of each of some blocks, as redundancy/coder.hpp
- * wants it.
+ * slice_buffers.hpp - memory for a slice of each of several blocks, aligned as
+ * redundancy/coder.hpp requires.
  */
 #pragma once
 
@@ -19,7 +19,8 @@ namespace ckpt::redundancy
 class SliceBuffers
 {
   public:
-    /* bytes: of each, a multiple of 4096, if they are for parts of slices */
+    /* bytes: of each buffer, a multiple of 4096; less than a slice if only parts of
+     * slices are processed */
     explicit SliceBuffers(std::size_t count, std::size_t bytes = slice_bytes)
         : bytes_(bytes),
           memory_(static_cast<std::byte *>(::operator new(count * bytes, alignment)))
@@ -33,7 +34,7 @@ class SliceBuffers
     {
         return {memory_.get() + i * bytes_, bytes};
     }
-    /* The first `count` of them. */
+    /* Returns pointers to the first `count` buffers. */
     std::span<const std::byte *const> pointers(std::size_t count) const
     {
         return std::span(pointers_).first(count);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * survivors.cpp - finds blocks, and compares them with checksums.
+ * survivors.cpp - finds blocks, and verifies them with checksums.
  *
- * The checksums of a block of data are in the index of each member that has parity of its
- * stripe; those of a block of parity, in that of its own member. Where as many blocks are
- * left as it takes, there is one of parity among them, or nothing of the stripe is lost.
+ * The checksums of a data block are in the index of each member that has parity of its
+ * stripe; those of a parity block are in the index of its own member. If a stripe has
+ * lost a block but has enough blocks left, at least one of these is parity, so its index
+ * is available.
  */
 #include "config.h"
 #include "redundancy/survivors.hpp"
@@ -90,7 +91,7 @@ try {
                         layout_.parity_place(member, stripe) * group_.chunk, bytes);
     }
 } catch (const Error &) {
-    /* will be seen when it is read */
+    /* the read will fail, and report it */
 }
 
 void Survivors::read_block(unsigned member, unsigned stripe, const Slice &slice,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * survivors.hpp - what is left of a group: blocks of its stripes, each slice of which is
- * looked at before it is used.
+ * survivors.hpp - the remaining blocks of a group; each slice is verified before it is
+ * used.
  */
 #pragma once
 
@@ -23,33 +23,33 @@ namespace ckpt::redundancy
 class Survivors
 {
   public:
-    /* Finds out what the members but for `lost` have; whose source is null has nothing.
-     * Group and sources must live longer. */
+    /* Examines the files of all members except `lost`; a member with a null source has
+     * none. Group and sources must outlive this object. */
     Survivors(const Group &group, std::size_t lost,
               const std::vector<BlockSource *> &members);
 
-    /* Blocks of the stripe that are there, as far as can be told: those of data first. */
+    /* Returns the blocks of the stripe that appear to be available, data blocks first. */
     std::vector<unsigned> blocks_of(unsigned stripe) const;
 
-    /* So many bytes of the block will be read, slice by slice. */
+    /* Announces that the first `bytes` bytes of the block will be read, slice by slice. */
     void announce(unsigned stripe, unsigned block, std::uint64_t bytes);
-    /* False if the slice is damaged or cannot be read. A member that cannot be read once is
-     * lost. */
+    /* Returns false if the slice is damaged or unreadable. A member that fails one read
+     * counts as lost. */
     bool read(unsigned stripe, unsigned block, const Slice &slice,
               std::span<std::byte> into);
 
-    /* Throws Error unless this is what the slice was. */
+    /* Throws Error unless the bytes match the checksum of the slice. */
     void require_good(unsigned stripe, unsigned block, const Slice &slice,
                       std::span<const std::byte> bytes) const;
 
-    /* What was not as it should be, to follow a sentence; may be empty. */
+    /* Describes the damage found, in a form that follows a sentence; may be empty. */
     std::string damage() const;
 
   private:
     struct Survivor {
         BlockSource *source = nullptr; /* null: lost */
         bool has_piece = false;
-        std::optional<ParityIndex> index; /* if it has its parity */
+        std::optional<ParityIndex> index; /* if it has its parity file */
     };
 
     void examine(unsigned member);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ckpt_restart_main.cpp - the restart program: mpirun starts one per rank, and
- * each becomes the rank that the checkpoint holds.
+ * ckpt_restart_main.cpp - the restart program: mpirun starts one per rank, and each becomes
+ * the rank that the checkpoint holds.
  *
  *     ckpt-restart CHECKPOINT_DIR
  */
@@ -42,7 +42,7 @@ using ckpt::NodeFileReader;
 using ckpt::restart::Place;
 using ckpt::restart::Process;
 
-/* Set while this program executes itself anew: how often it has done so. */
+/* Counts how often this program has executed itself again; unset at first. */
 constexpr const char *layout_variable = "CKPT_RESTART_LAYOUT";
 constexpr int most_layouts = 10;
 
@@ -54,8 +54,8 @@ std::uint64_t now()
            static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-/* Executes this program anew, with other random addresses. Returns if that was
- * tried often enough. */
+/* Executes this program again, to get other random addresses. Returns after too many
+ * attempts. */
 void choose_other_addresses(char **arguments)
 {
     const char *value = std::getenv(layout_variable);
@@ -72,8 +72,8 @@ void choose_other_addresses(char **arguments)
     ::execv("/proc/self/exe", arguments);
 }
 
-/* The user's preloaded libraries are part of the saved memory. Here they could start threads,
- * which this program must not have. */
+/* The saved memory contains the user's preloaded libraries. In this program they could start
+ * threads, which it must not have. */
 void execute_without_preloaded(char **arguments)
 {
     const char *libraries = std::getenv("LD_PRELOAD");
@@ -96,8 +96,8 @@ void require_rank_count(const Manifest &manifest, const Place &place)
     }
 }
 
-/* The one that the command has chosen, for all ranks: another authentic one may be in its place
- * meanwhile. */
+/* All ranks must use the checkpoint that the command has chosen. Another authentic checkpoint
+ * may have taken its place meanwhile. */
 void require_checkpoint(const Manifest &manifest)
 {
     const char *salt = std::getenv("CKPT_RESTART_SALT");
@@ -107,7 +107,7 @@ void require_checkpoint(const Manifest &manifest)
     }
 }
 
-/* Ranks of a node read at the same time: they share its CPUs. */
+/* The ranks of a node read at the same time, and share its CPUs. */
 unsigned reading_threads(const Place &place)
 {
     unsigned sharing = static_cast<unsigned>(std::max(place.local_size, 1));
@@ -126,8 +126,8 @@ Process open_process(const ckpt::RankImage &image, char **arguments)
     }
 }
 
-/* A program that was started without a launcher is the only rank, whatever the
- * launcher around this command has put into the environment. */
+/* A program started without a launcher is the only rank, even if a launcher around this command
+ * has set variables in the environment. */
 Place place_of(const Manifest &manifest, const Place &in_launch)
 {
     const bool alone =
@@ -155,7 +155,7 @@ Place place_of(const Manifest &manifest, const Place &in_launch)
         ckpt::restart::Meeting meeting(place);
         process.take_shared(objects, meeting.share(objects));
         process.fill_connections();
-        meeting.await_all(); /* before anyone closes or shuts down an end */
+        meeting.await_all(); /* before any rank closes or shuts down an end */
     }
     process.restore_surroundings();
     process.restore_shared_files();

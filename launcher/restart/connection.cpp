@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * connection.cpp - make sockets and pipes again that led from rank to rank.
+ * connection.cpp - restores sockets and pipes between ranks.
  */
 #include "config.h"
 #include "restart/connection.hpp"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * launcher_channel.cpp - the descriptor by which MPICH's launcher hydra serves
- * this process.
+ * launcher_channel.cpp - the descriptor through which MPICH's launcher hydra
+ * serves this process.
  */
 #include "config.h"
 #include "restart/launcher_channel.hpp"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * launcher_channel.hpp - the descriptor by which MPICH's launcher hydra serves
- * this process.
+ * launcher_channel.hpp - the descriptor through which MPICH's launcher hydra
+ * serves this process.
  */
 #pragma once
 
@@ -9,10 +9,9 @@ namespace ckpt::restart
 {
 
 /*
- * Moves that descriptor to `first_free` or above, so that the saved process's
- * descriptors do not meet it, and tells the MPI library to come by the
- * environment (PMI_FD). Returns its new number, or -1 if there is none.
- * Throws Error.
+ * Moves that descriptor to `first_free` or above, to keep it clear of the saved
+ * process's descriptors. Sets PMI_FD in the environment for the MPI library.
+ * Returns the new number, or -1 without such a descriptor. Throws Error.
  */
 int lift_launcher_channel(int first_free);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * meeting.cpp - the restart programs of a node agree on what their ranks share.
+ * meeting.cpp - the restart programs of a node recreate the objects that their ranks share.
  *
- * Each guest connects to the host and tells it what its rank shares, in one packet for each
- * object and at least one. When all ranks of the node have told everything, the host makes
- * the objects and answers each packet with descriptors. If it cannot, it ends, and with it
- * the launch.
+ * Each guest connects to the host and describes the objects that its rank shares: one packet
+ * for each object, and at least one. When all ranks of the node have sent everything, the
+ * host creates the objects and answers each packet with descriptors. If the host fails, it
+ * ends, and so does the launch.
  */
 #include "config.h"
 #include "restart/meeting.hpp"
@@ -36,8 +36,8 @@ namespace
 
 struct Packet {
     std::int32_t rank;
-    std::uint32_t index; /* of the object, among those of the rank */
-    std::uint32_t count; /* of them */
+    std::uint32_t index; /* index of the object, among those of the rank */
+    std::uint32_t count; /* number of the rank's objects */
     std::uint32_t sharers;
     std::uint32_t mode;
     std::uint32_t listening;
@@ -52,12 +52,13 @@ struct Packet {
 };
 
 struct Answer {
-    std::uint32_t index; /* or, without an object: */
+    std::uint32_t index; /* or all_here, without an object */
 };
 constexpr std::uint32_t all_here = UINT32_MAX;
 
-/* The same for all processes of this launch on this node, and for no others: a parent of
- * another process namespace has the number 0, then the launch tells them apart. */
+/* Returns a name that is the same for all processes of this launch on this node, and differs
+ * for others. A parent in another pid namespace appears as process 0; then PMIX_NAMESPACE
+ * distinguishes the launches. */
 std::string meeting_name()
 {
     const char *launch = std::getenv("PMIX_NAMESPACE");
@@ -104,14 +105,14 @@ Packet pack(int rank, std::size_t index,
 class Host
 {
   public:
-    /* A packet of a rank; `from`: whom to answer, or nullptr for the host's own. It lives as
-     * long as this. */
+    /* Adds a packet of a rank. from: the guest to answer, null for the host's own rank; it
+     * must outlive this object. */
     void add(const Packet &packet, MeetingSocket *from);
 
-    /* Throws Error if an object cannot be shared as it was. */
+    /* Throws Error if an object cannot be shared as before. */
     void make_objects();
 
-    /* Valid as long as this. */
+    /* Valid as long as this object exists. */
     std::vector<int> descriptors(const SharedObject &object) const;
     void answer() const;
 
@@ -119,7 +120,7 @@ class Host
     using Key = std::pair<std::string, std::pair<std::uint64_t, std::string>>;
 
     struct Group {
-        SharedObject object; /* size and end: the largest */
+        SharedObject object; /* `size` and `end` are the maxima over the ranks */
         std::set<int> ranks;
         std::vector<Fd> fds;
     };
@@ -290,7 +291,7 @@ Meeting::share(const std::vector<SharedObject> &objects)
     return host_ ? share_as_guest(objects) : share_as_host(objects);
 }
 
-/* Each guest tells that it is here, and is told when all are. */
+/* Each guest reports its arrival; the host answers when all have arrived. */
 void Meeting::await_all()
 {
     Answer here{all_here};

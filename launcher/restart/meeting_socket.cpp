@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * meeting_socket.cpp - packets with descriptors between processes of one user.
+ * meeting_socket.cpp - exchanges packets with descriptors between processes of one user.
  */
 #include "config.h"
 #include "restart/meeting_socket.hpp"
@@ -32,7 +32,8 @@ union Control {
     char bytes[CMSG_SPACE(descriptors_size)];
 };
 
-/* However long the name of the directory is: a socket's may have 107 bytes. */
+/* Goes through /proc/self/fd, because a socket address has at most 107 bytes, however long the
+ * directory's name is. */
 sockaddr_un address_in(const Fd &directory, const std::string &name)
 {
     const std::string path = fmt::format("/proc/self/fd/{}/{}", directory.get(), name);
@@ -61,7 +62,8 @@ Fd make_socket()
     return socket;
 }
 
-/* Whether nobody has the socket any more. Who has it does not notice: it is of another type. */
+/* Whether no process has the socket open any more. The connection attempt uses another socket
+ * type, so a living owner does not notice it. */
 bool is_dead(const Fd &directory, const std::string &name)
 {
     const sockaddr_un address = address_in(directory, name);
@@ -73,7 +75,7 @@ bool is_dead(const Fd &directory, const std::string &name)
            errno == ECONNREFUSED;
 }
 
-/* A launch has its name for itself, so a socket that is dead stays so. */
+/* Names are unique to a launch, so a dead socket stays dead. */
 void remove_dead(const Fd &directory, const std::filesystem::path &path)
 {
     std::error_code error;
@@ -171,7 +173,8 @@ std::vector<Fd> MeetingSocket::receive(void *packet, std::size_t size)
     return fds;
 }
 
-/* The socket listens before it has the name, so whoever finds the name can connect. */
+/* The socket listens before it gets its name, so that every process that finds the name can
+ * connect. */
 std::optional<MeetingListener> MeetingListener::open(const std::filesystem::path &directory,
                                                      const std::string &name)
 {

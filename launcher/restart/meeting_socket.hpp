@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * meeting_socket.hpp - packets with descriptors between processes of one user.
+ * meeting_socket.hpp - exchanges packets with descriptors between processes of one user.
  */
 #pragma once
 
@@ -15,38 +15,38 @@
 namespace ckpt::restart
 {
 
-/* How the names of listeners in the run directory end. */
+/* Suffix of the names of listeners in the run directory. */
 inline constexpr const char *meeting_ending = ".meeting";
 
-/* One end of a connection. No packet is lost. Functions throw Error, also when the other end
- * has gone. */
+/* One end of a reliable connection. All functions throw Error, also when the other end is
+ * closed. */
 class MeetingSocket
 {
   public:
     explicit MeetingSocket(Fd socket) : socket_(std::move(socket)) {}
 
-    /* To the listener in `directory`. */
+    /* Connects to the listener in `directory`. */
     static MeetingSocket connect(const std::filesystem::path &directory, const std::string &name);
 
     int fd() const { return socket_.get(); }
 
-    /* With at most most_descriptors. */
+    /* Sends a packet with at most most_descriptors descriptors. */
     static constexpr std::size_t most_descriptors = 2;
     void send(const void *packet, std::size_t size, const std::vector<int> &fds);
-    /* Waits for a packet of `size` bytes; returns what came along. */
+    /* Waits for a packet of `size` bytes; returns the descriptors that came with it. */
     std::vector<Fd> receive(void *packet, std::size_t size);
 
   private:
     Fd socket_;
 };
 
-/* A place to connect to. Its directory is private to the user, so the others are his. It has its
- * name, of at most 80 bytes, as long as this lives. */
+/* A listening socket. Its directory is private to the user, so only processes of the user
+ * connect. Its name, of at most 80 bytes, exists as long as this object. */
 class MeetingListener
 {
   public:
-    /* Nothing if another process listens there, or has listened and died. Removes what hosts
-     * under other names *.meeting that died have left in the directory. */
+    /* Returns nothing if another process listens there, or did before it died. Also removes
+     * other sockets *.meeting of dead hosts from the directory. */
     static std::optional<MeetingListener> open(const std::filesystem::path &directory,
                                                const std::string &name);
     ~MeetingListener();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * place.cpp - which process of the new launch this is.
+ * place.cpp - the rank of this process in the new launch.
  */
 #include "config.h"
 #include "restart/place.hpp"
@@ -35,7 +35,7 @@ std::optional<int> number_in_environment(const char *name)
     return number;
 }
 
-/* Variables of a launcher that tells all. */
+/* Variables of a launcher that sets all three. */
 struct Names {
     const char *rank;
     const char *size;

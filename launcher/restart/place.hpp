@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * place.hpp - which process of the new launch this is.
+ * place.hpp - the rank of this process in the new launch.
  */
 #pragma once
 
@@ -10,13 +10,13 @@ namespace ckpt::restart
 struct Place {
     int rank = 0;       /* 0 without a launcher */
     int size = 1;       /* -1: the launcher does not tell */
-    int local_size = 1; /* processes on this node, this one included */
+    int local_size = 1; /* processes on this node, including this one */
 };
 
 /*
- * As mpirun (OMPI_COMM_WORLD_*), hydra (PMI_*) or another PMIx launcher tells
- * by the environment; without any of them, the only process.
- * Throws Error for a variable that is no number.
+ * Reads the variables of mpirun (OMPI_COMM_WORLD_*), hydra (PMI_*) or another
+ * PMIx launcher. Without any of them this is the only process. Throws Error if
+ * a variable is not a number.
  */
 Place place_in_launch();
 

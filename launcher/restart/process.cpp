@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * process.cpp - makes this process the one that an image describes.
+ * process.cpp - turns this process into the saved process.
  */
 #include "config.h"
 #include "restart/process.hpp"
@@ -44,27 +44,27 @@ bool is_file(const ckpt_region &region)
            region.kind == CKPT_REGION_FILE_SHARED;
 }
 
-/* Memory of a file that is written to by way of it. */
+/* Whether the region is a shared file mapping that is written to. */
 bool is_shared_file(const ckpt_region &region)
 {
     return region.kind == CKPT_REGION_SHARED_ELSEWHERE ||
            (region.kind == CKPT_REGION_SHARED && region.inode != 0);
 }
 
-/* Whether the file is made by the restart, and so has no content yet. */
+/* Whether the restart creates the file, so that it has no content yet. */
 bool is_fresh(const ckpt_region &region)
 {
     return region.mode == 0 && !is_system_v(region.inode);
 }
 
-/* The part of the memory that is not beyond the end of the file. descriptor: one that leads
- * to the file, or -1. */
+/* Returns the part of the memory before the end of the file. descriptor: leads to the file,
+ * or -1. */
 std::span<std::byte> cut_to_file(const ckpt_region &region, int descriptor,
                                  std::span<std::byte> memory)
 {
     struct stat status {};
     if (descriptor < 0 && region.mode == 0) {
-        return memory; /* made for the region */
+        return memory; /* created with the size of the region */
     }
     status.st_size = static_cast<off_t>(region.device);
     if (descriptor >= 0 && ::fstat(descriptor, &status) != 0) {
@@ -75,7 +75,7 @@ std::span<std::byte> cut_to_file(const ckpt_region &region, int descriptor,
     return memory.first(std::min<std::uint64_t>(memory.size(), there));
 }
 
-/* As the kernel names one. */
+/* Returns the kernel's name for a socket. */
 std::string socket_path(std::uint64_t inode)
 {
     return fmt::format("socket:[{}]", inode);
@@ -101,15 +101,15 @@ void enter_working_directory(const std::string &saved)
     }
 }
 
-/* Whether nearly all of a large region of private memory has content: then huge pages,
- * which the kernel gives several times as fast, take no more memory. */
+/* Whether nearly all of a large private region has content. Then huge pages, which the
+ * kernel provides several times as fast, take no more memory. */
 bool is_dense(const ckpt_region &region, std::uint64_t content)
 {
     const std::uint64_t size = region.end - region.start;
     return may_be_packed(region) && size >= 2 * huge_page && content >= size - size / 16;
 }
 
-/* A number above those of the saved process, and of the standard streams. */
+/* Returns a number above the saved process's descriptors and the standard streams. */
 int first_free_descriptor(const RankImage &image)
 {
     int free = 3;
@@ -135,15 +135,15 @@ Process::Process(const RankImage &image)
 
 void Process::load_memory(const NodeFileReader &reader, int rank)
 {
-    std::vector<MemoryPlace> pages; /* of private memory: all at once */
+    std::vector<MemoryPlace> pages; /* places in private memory, to be read in one go */
     for (std::size_t i = 0; i < image_.regions.size(); i++) {
         const ckpt_region &region = image_.regions[i];
         const FileReference *reference = image_.reference(i);
         if (reference != nullptr) {
             require_same_file(image_.text(region.path), region, *reference);
-            continue; /* mapped at the end, as nothing is to be put into it */
+            continue; /* no content to stage; mapped at the end */
         }
-        if (is_shared_file(region)) { /* goes there when the file is */
+        if (is_shared_file(region)) { /* written when the file exists */
             const auto [content, is_new] =
                 shared_content_.try_emplace(i, region.end - region.start);
             if (region.kind == CKPT_REGION_SHARED) {
@@ -204,7 +204,7 @@ const ckpt_socket &Process::socket_of(const ckpt_file &file) const
     return *static_cast<const ckpt_socket *>(saved);
 }
 
-/* An end, as part of the connection. */
+/* Describes an end as a part of the connection. */
 SharedObject Process::connection_of(const ckpt_file &file) const
 {
     const ckpt_socket &end = socket_of(file);
@@ -289,7 +289,7 @@ void Process::take_shared(const std::vector<SharedObject> &objects,
     for (std::size_t i = 0; i < objects.size(); i++) {
         const SharedObject &object = objects[i];
         if (!object.is_pipe && is_system_v(object.inode)) {
-            continue; /* it has an id */
+            continue; /* System V memory has an id instead of a descriptor */
         }
         give(object.inode, object.path, descriptors.at(i).at(0));
         if (object.is_connection()) {
@@ -318,10 +318,10 @@ void Process::fill_connections()
     require_success(ckpt_files_fill(&saved, &failure), failure);
 }
 
-/* Of what this rank alone has mapped, what is known by a name or an id. */
+/* Creates the objects with a name or an id that only this rank has mapped. */
 void Process::make_own_objects() const
 {
-    std::set<std::uint64_t> made; /* of System V */
+    std::set<std::uint64_t> made; /* System V objects */
     for (const ckpt_region &region : image_.regions) {
         const char *path = image_.text(region.path);
         if (!is_shared_file(region) || region.sharers > 1) {
@@ -343,8 +343,8 @@ void Process::make_own_objects() const
     }
 }
 
-/* A descriptor that leads to a file that is shared with other ranks, or a
- * restored one of a file without a name; or -1. */
+/* Returns a descriptor for a file that is shared with other ranks, or for a restored file
+ * without a name; else -1. */
 int Process::descriptor_of(const ckpt_region &region) const
 {
     const std::string_view path = image_.text(region.path);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * process.hpp - makes this process the one that an image describes.
+ * process.hpp - turns this process into the saved process that an image
+ * describes.
  */
 #pragma once
 
@@ -30,34 +31,38 @@ class Process
 {
   public:
     /*
-     * Checks that this host can run the process. `image` must outlive this.
-     * Throws Error; its code() is EAGAIN if another execve() of this program
-     * would help (see ckpt_restore_open).
+     * Checks that this host can run the process. `image` must outlive this
+     * object. Throws Error; its code() is EAGAIN if another execve() of this
+     * program would help (see ckpt_restore_open).
      */
     explicit Process(const RankImage &image);
 
-    /* Reads all memory into staging areas and the message log into memory of
-     * its own, and checks the mapped files. */
+    /* Reads all memory into staging areas, and the message log into separate
+     * memory; checks the mapped files. */
     void load_memory(const NodeFileReader &reader, int rank);
 
-    /* What the rank shares with other ranks of its piece. */
+    /* Returns the objects that the rank shares with other ranks of its
+     * piece. */
     std::vector<SharedObject> shared_objects(const std::string &piece) const;
 
-    /* These, as the ranks have made them together. */
+    /* Takes the descriptors of these objects, which the ranks have created
+     * together. */
     void take_shared(const std::vector<SharedObject> &objects,
                      const std::vector<std::vector<Fd>> &descriptors);
 
-    /* Puts what connections had received into them. */
+    /* Writes the data that connections had received into them. */
     void fill_connections();
 
-    /* Working directory, umask, descriptors: from here on files change. */
+    /* Restores the working directory, the umask and descriptors. From here on
+     * files change. */
     void restore_surroundings();
 
-    /* The memory that shares files, which gives these their content. After the
-     * descriptors, of which the reader has lost its own. */
+    /* Maps the shared file memory, and writes the files' content through it.
+     * Called after the descriptors are restored, which closes those of the
+     * reader. */
     void restore_shared_files();
 
-    /* Goes on as the saved process. Returns only by an Error. */
+    /* Continues as the saved process. Returns only by throwing Error. */
     [[noreturn]] void go_on(const std::string &checkpoint,
                             std::uint64_t restart_started);
 
@@ -83,13 +88,14 @@ class Process
 
     const RankImage &image_;
     std::unique_ptr<ckpt_restore, Closer> restore_;
-    /* One per region; empty for those that are all zero or a file's bytes. */
+    /* One per region; empty for regions that are all zero or have the content
+     * of a file. */
     std::vector<std::span<std::byte>> staged_;
-    /* What open files hold. */
+    /* Content of open files. */
     FileContents contents_;
-    /* Of memory that shares files; zero if another rank has it. */
+    /* Content of shared file memory; zero if another rank restores it. */
     std::map<std::size_t, StagedBytes> shared_content_;
-    /* What ranks share; paths in a list, as they are pointed to. */
+    /* Shared objects; `given_` points to the paths, so those are in a list. */
     std::vector<ckpt_given_file> given_;
     std::list<std::string> given_paths_;
     std::vector<Fd> given_owners_;

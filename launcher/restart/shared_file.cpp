@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared_file.cpp - make a file again that ranks share by way of memory.
+ * shared_file.cpp - recreates files that ranks share through mappings.
  */
 #include "config.h"
 #include "restart/shared_file.hpp"
@@ -38,7 +38,7 @@ bool has_name(const std::string &path)
     return !path.starts_with("/memfd:") && !path.ends_with(CKPT_TEXT_DELETED);
 }
 
-/* Whether a line of /proc/PID/maps is about the file. */
+/* Whether a line of /proc/PID/maps refers to the file. */
 bool is_about(const std::string &line, const struct stat &status)
 {
     unsigned major = 0;
@@ -50,7 +50,8 @@ bool is_about(const std::string &line, const struct stat &status)
            minor == ::minor(status.st_dev);
 }
 
-/* The restart would change memory of a program that is not part of it. */
+/* Throws if a process uses the object, because the restart would change the
+ * memory of an unrelated program. */
 void require_unused(const std::string &path, const struct stat &status)
 {
     std::error_code ignored;
@@ -73,7 +74,7 @@ Fd open_by_name(const std::string &path, std::uint32_t mode)
     constexpr int flags = O_RDWR | O_CLOEXEC;
     Fd fd(::open(path.c_str(), flags | O_CREAT | O_EXCL, mode));
     if (fd) {
-        ::fchmod(fd.get(), mode); /* whatever the umask */
+        ::fchmod(fd.get(), mode); /* independent of the umask */
         return fd;
     }
     struct stat status {};

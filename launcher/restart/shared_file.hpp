@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared_file.hpp - make a file again that ranks share by way of memory.
+ * shared_file.hpp - recreates files that ranks share through mappings.
  */
 #pragma once
 
@@ -13,18 +13,18 @@ namespace ckpt::restart
 {
 
 /*
- * Opens the file for reading and writing. One that has no name is made without
- * a name. One that has is made with `mode` if it is not there; an object of
- * POSIX shared memory must not be in the memory of any process.
- * Throws Error naming the file.
+ * Opens the file for reading and writing. Creates a file without a name, or a
+ * missing named file with `mode`. No process may have an existing object of
+ * POSIX shared memory mapped. Throws Error naming the file.
  */
 Fd open_shared_file(const std::string &path, std::uint32_t mode,
                     std::uint64_t size);
 
-/* Whether the "inode" of a region is that of System V shared memory. */
+/* Whether the "inode" of a region identifies System V shared memory. */
 bool is_system_v(std::uint64_t inode);
 
-/* Makes it again under its id, or takes it over. Throws Error naming the id. */
+/* Creates the object under its id, or takes over an existing one. Throws Error
+ * naming the id. */
 void make_system_v(const std::string &path, std::uint64_t inode,
                    std::uint32_t mode, std::uint64_t size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * staged_bytes.cpp - what a restart reads from the image for a file.
+ * staged_bytes.cpp - content of files that a restart has read from the image.
  */
 #include "config.h"
 #include "restart/staged_bytes.hpp"
@@ -21,7 +21,7 @@ namespace
 {
 
 constexpr std::size_t page_size = 4096;
-constexpr std::size_t piece_size = 1u << 20; /* copied, then given back */
+constexpr std::size_t piece_size = 1u << 20; /* copied, then released */
 
 bool is_zero(std::span<const std::byte> bytes)
 {

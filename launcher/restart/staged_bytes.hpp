@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * staged_bytes.hpp - what a restart reads from the image for a file, and gives to the file
- * piece by piece, so that there are never two copies of all of it.
+ * staged_bytes.hpp - content of files that a restart has read from the image. It is copied to
+ * the file piece by piece, so that there are never two full copies.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 namespace ckpt::restart
 {
 
-/* Memory that is all zero and takes nothing until it is written to. */
+/* Memory that is initially zero, and is allocated by the kernel when it is written. */
 class StagedBytes
 {
   public:
@@ -28,28 +28,30 @@ class StagedBytes
 
     std::span<std::byte> bytes() const { return bytes_; }
 
-    /* Gives whole pages of [from, from + size) back; these bytes are zero again. */
+    /* Releases the whole pages of [from, from + size) to the kernel; these bytes are zero
+     * again. */
     void give_back(std::size_t from, std::size_t size) const;
 
-    /* Copies the first destination.size() bytes, which are given back. skip_zeros: the
-     * destination is fresh, and its pages of zeros are left alone. */
+    /* Copies the first destination.size() bytes, and releases them. skip_zeros: the
+     * destination is fresh memory, so pages of zeros are not written. */
     void move_to(std::span<std::byte> destination, bool skip_zeros) const;
 
   private:
     std::span<std::byte> bytes_;
 };
 
-/* Regions of the kind CKPT_REGION_FILE_CONTENT, those without a gap between them together. */
+/* The content of regions of kind CKPT_REGION_FILE_CONTENT; adjacent regions are stored
+ * together. */
 class FileContents
 {
   public:
-    /* Makes room for all. Throws Error. */
+    /* Allocates memory for all. Throws Error. */
     explicit FileContents(const std::vector<ckpt_region> &regions);
 
-    /* The bytes at such an address, or an empty span if not all are here. */
+    /* Returns the bytes at an address; an empty span unless all are here. */
     std::span<std::byte> find(std::uint64_t address, std::uint64_t size) const;
 
-    /* These have been used. */
+    /* Releases bytes that were used. */
     void give_back(std::uint64_t address, std::uint64_t size) const;
 
   private:
@@ -59,7 +61,7 @@ class FileContents
     };
     const Run *run_of(std::uint64_t address, std::uint64_t size) const;
 
-    std::vector<Run> runs_; /* by rising address */
+    std::vector<Run> runs_; /* by ascending address */
 };
 
 } // namespace ckpt::restart

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * application.cpp - how a rank gets from one operation to the next.
+ * application.cpp - takes ranks from one operation to the next.
  */
 #include "config.h"
 #include "simulator/application.hpp"
@@ -50,7 +50,7 @@ void Application::be_busy(Rank rank, Seconds duration)
     queue_.schedule(state.busy_until, *this, wake, rank, ++state.generation);
 }
 
-/* The next operation. */
+/* Starts the rank's next operation. */
 void Application::proceed(Rank rank)
 {
     State &state = ranks_[rank];
@@ -131,8 +131,9 @@ void Application::look_again(Rank rank)
     }
 }
 
-/* The first of the old colour that will do, else the first that may be
- * received of the new one; the end of the inbox if there is none. */
+/* Returns the first acceptable message of the old colour. Without one, returns
+ * the first message of the new colour that the rank may receive, or the end of
+ * the inbox. */
 std::size_t Application::find(Rank rank) const
 {
     const State &state = ranks_[rank];
@@ -267,7 +268,8 @@ void Application::reach_collective(Rank rank)
     }
 }
 
-/* Everybody is inside the same one, so nobody can be in another. */
+/* All ranks are inside the same collective, so no other collective is in
+ * progress. */
 void Application::leave_collective()
 {
     inside_.erase(inside_.begin());

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * application.hpp - the ranks at work: they compute, send, receive and meet in
- * collectives. Also what the plugin adds: colours, counts, the log, and the
- * gate in front of collectives.
+ * collectives. Includes the plugin's additions: message colours, counts, the
+ * log, and the gate in front of collectives.
  */
 #pragma once
 
@@ -17,27 +17,29 @@
 namespace ckpt::simulator
 {
 
-/* What a protocol has to say while the application runs. */
+/* The protocol's part while the application runs. */
 class CutRules
 {
   public:
     virtual ~CutRules() = default;
-    /* A rank that has cut is about to send. */
+    /* Called before a rank sends after its cut. */
     virtual void before_new_send(Rank from, Rank to) = 0;
-    /* Whether a rank may receive what `from` has sent after its cut. */
+    /* Whether the rank may receive messages that `from` has sent after its
+     * cut. */
     virtual bool accepts_new(Rank rank, Rank from) const = 0;
-    /* A message from before the sender's cut is there, the `count`th. */
+    /* Called when a message that was sent before the sender's cut arrives; it
+     * is the `count`th of the sender. */
     virtual void old_arrived(Rank rank, Rank from, std::uint64_t count) = 0;
     virtual void left_collective(Rank rank) = 0;
 };
 
-/* Is told everything, in the order in which it happens. */
+/* Receives all events, in the order in which they happen. */
 class Recorder
 {
   public:
     virtual ~Recorder() = default;
     virtual void sent(Rank from, Rank to, std::uint64_t bytes) = 0;
-    /* `is_new`: what its colour says of the sender's cut. */
+    /* `is_new`: by its colour, the message was sent after the sender's cut. */
     virtual void received(Rank rank, Rank from, bool is_new) = 0;
     virtual void cut(Rank rank) = 0;
     virtual void logged(Rank rank, Rank from, std::uint64_t bytes) = 0;
@@ -51,7 +53,7 @@ struct Log {
 class Application : public EventHandler
 {
   public:
-    /* All must outlive it; `recorder` may be null. */
+    /* All arguments must outlive this object; `recorder` may be null. */
     Application(EventQueue &queue, const JobModel &job, Program &program,
                 Recorder *recorder);
 
@@ -61,25 +63,27 @@ class Application : public EventHandler
         rules_ = rules;
     }
 
-    /* The cut of a rank: it stands still, and all that it has not received
-     * goes into its log, as does what comes later with the old colour. */
+    /* Cuts a rank. It stops, and its unreceived messages go into its log. So do
+     * messages of the old colour that arrive later. */
     void cut(Rank rank);
     void resume(Rank rank);
     bool has_cut(Rank rank) const { return ranks_[rank].cut; }
-    /* What it receives may have become acceptable. */
+    /* The rank may now accept more messages than before; tries again. */
     void look_again(Rank rank);
 
-    /* The gate: a rank enters collectives only up to a number of them. */
-    std::uint64_t shut_gate(Rank rank); /* at those it has entered */
+    /* The gate: a rank enters collectives only up to its target number. */
+    std::uint64_t shut_gate(Rank rank); /* target: those entered */
     void set_target(Rank rank, std::uint64_t target);
     void open_gate(Rank rank)
     {
         set_target(rank, open);
     }
-    /* Has left as many as the target, and is not inside one. */
+    /* Whether the rank has left as many collectives as its target, and is not
+     * inside one. */
     bool is_aligned(Rank rank) const;
 
-    /* Messages of the old colour: to and from each peer, and from all. */
+    /* Messages of the old colour: sent to and received from each peer, and
+     * received from all. */
     const PeerTable &sent(Rank rank) const { return ranks_[rank].sent; }
     std::uint64_t arrived(Rank rank, Rank from) const;
     std::uint64_t arrived(Rank rank) const { return ranks_[rank].arrived_all; }
@@ -103,22 +107,22 @@ class Application : public EventHandler
         std::uint64_t bytes;
     };
     struct State {
-        Doing doing = Doing::ended; /* until it starts */
+        Doing doing = Doing::ended; /* ended: also until it starts */
         bool cut = false;
         bool stopped = false;
         Rank awaited = anybody;
         Rank last_source = 0;
-        std::uint32_t generation = 0; /* outdates events that wake it */
-        Seconds busy_until = 0;       /* while stopped: what was left of it */
+        std::uint32_t generation = 0; /* invalidates scheduled wakes */
+        Seconds busy_until = 0;       /* while stopped: the remaining time */
         Seconds link_free = 0;
-        Seconds stop_time = 0; /* while stopped: since when */
+        Seconds stop_time = 0; /* while stopped: the time of the stop */
         std::uint64_t entered = 0;
         std::uint64_t left = 0;
         std::uint64_t target = open;
         std::uint64_t arrived_all = 0;
         PeerTable sent;
         PeerTable arrived;
-        std::vector<Envelope> inbox; /* from `first` on */
+        std::vector<Envelope> inbox; /* starts at index `first` */
         std::size_t first = 0;
     };
 
@@ -139,7 +143,7 @@ class Application : public EventHandler
     Recorder *recorder_;
     CutRules *rules_ = nullptr;
     std::vector<State> ranks_;
-    std::map<std::uint64_t, Rank> inside_; /* ranks in each collective */
+    std::map<std::uint64_t, Rank> inside_; /* ranks, by collective */
     Log log_;
     std::uint64_t messages_ = 0;
 };

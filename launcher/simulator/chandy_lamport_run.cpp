@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * chandy_lamport_run.cpp - Chandy-Lamport (Plank 1993, section 2.5) with counts
- * in its markers, which go to the peers that a rank has sent anything.
- * Staggered (section 3.4): markers follow the image, and start the others.
+ * chandy_lamport_run.cpp - Chandy-Lamport (Plank 1993, section 2.5). Markers
+ * have message counts, and go to the peers to which a rank has sent messages.
+ * Staggered (section 3.4): a rank sends its markers after its image is saved,
+ * and they start the other ranks.
  */
 #include "config.h"
 #include "simulator/checkpoint.hpp"
@@ -59,7 +60,7 @@ class ChandyLamportRun : public Checkpoint
   private:
     enum OwnKind : std::uint32_t {
         request_at_rank = own_kinds,
-        reached, /* by a marker of the closed form */
+        reached, /* a marker of the closed form arrives */
         markers_sent
     };
     static constexpr std::uint64_t none = ~0ULL;
@@ -87,7 +88,7 @@ class ChandyLamportRun : public Checkpoint
         }
     }
 
-    /* A request or a marker has come. */
+    /* A request or a marker has arrived at the rank. */
     void reach(Rank rank)
     {
         on_way_--;
@@ -130,7 +131,8 @@ class ChandyLamportRun : public Checkpoint
         queue_.schedule(when, *this, markers_sent, rank);
     }
 
-    /* In closed form; only what starts other ranks is scheduled. */
+    /* Computes the markers in closed form. Schedules only those that start
+     * other ranks. */
     Seconds send_to_all(Rank rank)
     {
         messages_.markers += job_.ranks - 1;
@@ -202,7 +204,7 @@ class ChandyLamportRun : public Checkpoint
                job_.latency_between + 2 * job_.handling);
     }
 
-    /* Staggered: markers have not reached everybody, and will not. */
+    /* Staggered: if markers no longer reach any rank, asks the next rank. */
     void ask_next_if_idle()
     {
         if (options_.stagger && on_way_ == 0 && busy_ == 0) {
@@ -226,10 +228,10 @@ class ChandyLamportRun : public Checkpoint
 
     MarkerBox box_;
     std::vector<std::uint64_t> reported_; /* markers handled, by rank */
-    std::uint64_t handled_ = 0;           /* those of used channels */
-    std::uint64_t on_way_ = 0;            /* markers and requests */
-    Rank busy_ = 0;     /* asked, and not yet done saving and sending */
-    Rank finished_ = 0; /* done with it */
+    std::uint64_t handled_ = 0;           /* markers of used channels */
+    std::uint64_t on_way_ = 0;            /* markers and requests in transit */
+    Rank busy_ = 0;     /* asked; not done saving and sending */
+    Rank finished_ = 0; /* ranks that have finished saving and sending */
     Rank next_ = 0;
     bool has_spread_ = false;
     bool committing_ = false;

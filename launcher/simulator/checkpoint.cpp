@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checkpoint.cpp - alignment, saving, and the end.
+ * checkpoint.cpp - alignment, saving, and the end of a checkpoint.
  */
 #include "config.h"
 #include "simulator/checkpoint.hpp"
@@ -22,7 +22,7 @@ Checkpoint::Checkpoint(EventQueue &queue, const JobModel &job,
 void Checkpoint::limit_writers(Rank at_once)
 {
     disks_.clear();
-    disks_.reserve(job_.file_systems()); /* events have their addresses */
+    disks_.reserve(job_.file_systems()); /* events refer to their addresses */
     for (Rank i = 0; i < job_.file_systems(); i++) {
         disks_.emplace_back(queue_, job_.image_bytes, job_.bandwidth, at_once,
                             [this](Rank rank) { finish_save(rank); });

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * event_queue.hpp - what is going to happen, in the order of time; at the same
- * time, in the order in which it was scheduled.
+ * event_queue.hpp - scheduled events in the order of time; events of the same
+ * time are in the order in which they were scheduled.
  */
 #pragma once
 
@@ -27,8 +27,8 @@ struct Event {
     Seconds time;
     std::uint64_t order;
     EventHandler *handler;
-    std::uint32_t kind; /* what it means, and what the rest is, */
-    std::uint32_t one;  /* is for the handler to say */
+    std::uint32_t kind; /* the handler defines the meaning of the kind, */
+    std::uint32_t one;  /* and that of the three numbers */
     std::uint64_t two;
     std::uint64_t three;
 };
@@ -46,7 +46,7 @@ class EventQueue
         events_.push({time, order_++, &handler, kind, one, two, three});
     }
 
-    /* Lets the next thing happen; false if there is none. */
+    /* Handles the next event; returns false if the queue is empty. */
     bool step()
     {
         if (events_.empty()) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job_model.hpp - the job that is simulated: how many ranks, where they are,
- * and what messages, handling and saving cost.
+ * job_model.hpp - the simulated job: number and placement of ranks, and the
+ * costs of messages, handling and saving.
  */
 #pragma once
 
@@ -22,24 +22,25 @@ struct JobModel {
     Rank ranks = 64;
     Rank ranks_per_node = 8;
 
-    /* A message from one rank or agent to another takes the latency, a time for
-     * each byte, during which its sender can send nothing else, and the
-     * handling time at either end. */
+    /* Costs of a message from one rank or agent to another: the latency, a time
+     * for each byte, and the handling time at both ends. The sender cannot send
+     * anything else during the time for the bytes. */
     Seconds latency_inside = 0.5e-6;
     Seconds latency_between = 2e-6;
     Seconds byte_inside = 1 / 8e9;
     Seconds byte_between = 1 / 10e9;
     Seconds handling = 0.3e-6;
-    /* Each channel's latency is up to this much longer, as a fraction: a
-     * channel being two ranks and a colour, between channels nothing is in
-     * order. */
+    /* Each channel's latency is longer by a random fraction up to this one. A
+     * channel is a pair of ranks with a colour; messages of different channels
+     * are not ordered. */
     double latency_spread = 0.5;
 
     double image_bytes = 1e8;
-    /* Of one file system, which so many ranks share, evenly; 0: all do. */
+    /* Bandwidth of one file system, in bytes per second, and the number of
+     * ranks that share it evenly; 0: all ranks. */
     double bandwidth = 2e9;
     Rank ranks_per_file_system = 0;
-    /* To close the files and to write the manifest: added to the commit. */
+    /* Time to close the files and write the manifest; added to the commit. */
     Seconds closing = 0;
 
     std::uint64_t seed = 1;
@@ -76,7 +77,8 @@ struct JobModel {
     }
 };
 
-/* A fraction in [0, 1) that depends on the three numbers alone (splitmix64). */
+/* Returns a fraction in [0, 1) that depends only on the three numbers
+ * (splitmix64). */
 inline double fraction_of(std::uint64_t seed, std::uint64_t one,
                           std::uint64_t two)
 {

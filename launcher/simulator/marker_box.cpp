@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * marker_box.cpp - markers on their way, and the counts in them.
+ * marker_box.cpp - markers in transit, with their counts.
  */
 #include "config.h"
 #include "simulator/marker_box.hpp"

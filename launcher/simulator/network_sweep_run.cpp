@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * network_sweep_run.cpp - network sweeping (Plank 1993, section 2.6): the
- * agents are the nodes, and their part is launcher/protocol/sweep.hpp, written
- * for ckptd, too. Staggered (section 3.4): a node's ranks save one after the
- * other, then it begins to sweep, which starts the other nodes.
+ * network_sweep_run.cpp - network sweeping (Plank 1993, section 2.6). The
+ * agents are the nodes; their part is launcher/protocol/sweep.hpp, which ckptd
+ * uses too. Staggered (section 3.4): a node's ranks save one after the other;
+ * then the node begins to sweep, which starts the other nodes.
  */
 #include "config.h"
 #include "protocol/sweep.hpp"
@@ -93,10 +93,10 @@ class NetworkSweepRun : public Checkpoint
         Sweep sweep;
         Rank missing_cuts;
         Rank missing_saves;
-        Rank missing_ranks; /* that are not saved and complete */
+        Rank missing_ranks; /* ranks that are not both saved and complete */
         bool requested = false;
         bool is_swept = false;
-        Seconds free = 0; /* the agent */
+        Seconds free = 0; /* when the agent is free */
     };
 
     void begin() override
@@ -131,7 +131,8 @@ class NetworkSweepRun : public Checkpoint
         }
     }
 
-    /* When the agent, which does one thing at a time, is done with one more. */
+    /* Returns when the agent, which handles one message at a time, will have
+     * handled one more. */
     Seconds handling_done(Node node, Seconds longer = 0)
     {
         NodeState &state = nodes_[node];
@@ -188,7 +189,7 @@ class NetworkSweepRun : public Checkpoint
         end_if_done(rank);
     }
 
-    /* Of the same node, if it has one that was not asked yet. */
+    /* Asks the next rank of the same node that was not asked yet. */
     void request_next(Rank rank)
     {
         const Node node = job_.node_of(rank);
@@ -202,7 +203,8 @@ class NetworkSweepRun : public Checkpoint
         }
     }
 
-    /* What all ranks of the node together have sent by their cuts. */
+    /* Returns the messages that all ranks of the node have sent before their
+     * cuts. */
     RankCounts sent_by(Node node) const
     {
         const Rank first = job_.first_rank(node);
@@ -308,10 +310,10 @@ class NetworkSweepRun : public Checkpoint
     SweepRanks ranks_;
     MarkerBox box_;
     std::vector<NodeState> nodes_;
-    std::deque<SweepMessage> network_;    /* all that were sent */
-    std::vector<std::uint64_t> expected_; /* messages, by rank */
+    std::deque<SweepMessage> network_;    /* all messages sent */
+    std::vector<std::uint64_t> expected_; /* messages expected, by rank */
     std::vector<bool> complete_;
-    std::vector<bool> done_; /* saved, too */
+    std::vector<bool> done_; /* complete and saved */
     Seconds coordinator_free_ = 0;
 };
 

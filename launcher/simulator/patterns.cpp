@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * patterns.cpp - synthetic programs: one round again and again.
+ * patterns.cpp - synthetic programs that repeat one round.
  */
 #include "config.h"
 #include "simulator/program.hpp"
@@ -19,7 +19,8 @@ namespace
 
 using Kind = Operation::Kind;
 
-/* The operation of a rank at a step of a round; `steps` is its length. */
+/* Derived classes define the operation of a rank at each step of a round;
+ * `steps` is the length of a round. */
 class Pattern : public Program
 {
   public:
@@ -66,7 +67,7 @@ class Pattern : public Program
 
   private:
     std::string name_;
-    std::vector<std::uint64_t> done_; /* operations, by rank */
+    std::vector<std::uint64_t> done_; /* operations done, by rank */
 };
 
 class Independent : public Pattern
@@ -87,7 +88,7 @@ class Shifts : public Pattern
 {
     using Pattern::Pattern;
     virtual std::uint64_t shifts() const = 0;
-    /* In [0, ranks); 0 sends to itself. */
+    /* Returns a distance in [0, ranks); 0 means a message to itself. */
     virtual Rank shift(std::uint64_t round, std::uint64_t which) const = 0;
 
     std::uint64_t length(Rank) const override

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * peer_table.hpp - a number for each of the few, or many, peers of a rank: a
- * hash table that takes 64 bytes for a rank with two of them, as there may be a
- * million such tables.
+ * peer_table.hpp - a number for each peer of a rank. There may be a million
+ * such tables, so this hash table takes only 64 bytes for two peers.
  */
 #pragma once
 
@@ -19,7 +18,7 @@ namespace ckpt::simulator
 class PeerTable
 {
   public:
-    /* The number of a peer, which is 0 at first. */
+    /* Returns the peer's number, initially 0. */
     std::uint64_t &operator[](Rank peer)
     {
         if (4 * (used_ + 1) > 3 * slots_.size()) {
@@ -33,7 +32,7 @@ class PeerTable
         return slot.number;
     }
 
-    /* Null for a peer that has none. */
+    /* Returns null for a peer without a number. */
     const std::uint64_t *get(Rank peer) const
     {
         if (slots_.empty()) {
@@ -45,7 +44,7 @@ class PeerTable
 
     std::size_t size() const { return used_; }
 
-    /* visit(peer, number) for each, in an order that is always the same. */
+    /* Calls visit(peer, number) for each peer, in a reproducible order. */
     template <typename Visit> void for_each(Visit visit) const
     {
         for (const Slot &slot : slots_) {
@@ -82,7 +81,7 @@ class PeerTable
         }
     }
 
-    std::vector<Slot> slots_; /* none, or a power of two */
+    std::vector<Slot> slots_; /* empty, or a power of two */
     std::uint32_t used_ = 0;
 };
 

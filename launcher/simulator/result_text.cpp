@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * result_text.cpp - the numbers with their names.
+ * result_text.cpp - formats the numbers with their names.
  */
 #include "config.h"
 #include "simulator/result_text.hpp"
@@ -40,8 +40,8 @@ Json messages_of(const MessageCounts &messages)
             {"logged", messages.logged}};
 }
 
-/* The same by what they are for, as a real checkpoint tells them. Those of a
- * sweep are between nodes, and have no such names. */
+/* Converts the counts to counts by purpose, as for a real checkpoint. Messages
+ * of a sweep are between nodes and have no purposes. */
 Json purposes_of(Protocol protocol, const MessageCounts &messages)
 {
     const bool stops = protocol == Protocol::sync_and_stop;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * result_text.hpp - the result of a simulation, for people and for programs.
+ * result_text.hpp - formats the result of a simulation, for people and for
+ * programs.
  */
 #pragma once
 
@@ -11,7 +12,8 @@
 namespace ckpt::simulator
 {
 
-/* `program` is the name of what ran. Times in seconds, sizes in bytes. */
+/* `program` is the name of the simulated program. Times are in seconds, sizes
+ * in bytes. */
 std::string to_json(const Scenario &scenario, const std::string &program,
                     const Result &result);
 std::string to_text(const Scenario &scenario, const std::string &program,

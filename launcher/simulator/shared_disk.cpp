@@ -61,7 +61,7 @@ void SharedDisk::handle(const Event &event)
         return;
     }
     advance();
-    /* the sum of many small steps may be off by its last digits */
+    /* rounding errors of many small steps may add up */
     served_ = std::max(served_, writers_.front().until);
     std::vector<Rank> done;
     while (!writers_.empty() &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * shared_disk.hpp - a file system that divides its bandwidth evenly among the
- * ranks that write their images to it at the same time.
+ * ranks that write images at the same time.
  */
 #pragma once
 
@@ -18,8 +18,9 @@ class SharedDisk : public EventHandler
   public:
     using Written = std::function<void(Rank)>;
 
-    /* All images have `bytes`; `at_once` writers at most (0: any number), the
-     * others wait in line. `written` is called when a rank's is written. */
+    /* All images have `bytes` bytes. At most `at_once` ranks write at a time
+     * (0: any number); the others wait in order. `written` is called when a
+     * rank's image is written. */
     SharedDisk(EventQueue &queue, double bytes, double bandwidth, Rank at_once,
                Written written);
 
@@ -27,14 +28,14 @@ class SharedDisk : public EventHandler
     Rank most_writers() const
     {
         return most_;
-    } /* at the same time, so far */
+    } /* maximum of simultaneous writers so far */
 
     void handle(const Event &event) override;
 
   private:
     struct Writer {
         Rank rank;
-        double until; /* the value of served_ at which it is done */
+        double until; /* value of served_ at which the rank is done */
     };
 
     void advance();
@@ -46,12 +47,13 @@ class SharedDisk : public EventHandler
     double bandwidth_;
     Rank at_once_;
     Written written_;
-    /* All images have the same size, so who begins first ends first. */
+    /* In order of completion: all images have the same size, so the first to
+     * start ends first. */
     std::deque<Writer> writers_;
     std::deque<Rank> waiting_;
-    double served_ = 0; /* bytes that a writer from the start would have got */
-    Seconds since_ = 0; /* served_ is of this time */
-    std::uint64_t generation_ = 0; /* outdates scheduled events */
+    double served_ = 0; /* bytes written by a writer since the start */
+    Seconds since_ = 0; /* time to which served_ refers */
+    std::uint64_t generation_ = 0; /* invalidates scheduled events */
     Rank most_ = 0;
 };
 

@@ -26,7 +26,8 @@ struct Options {
     std::string pattern = "ring";
     PatternOptions pattern_options;
     std::string trace;
-    /* Of an all-to-all round, beyond which it is not simulated. */
+    /* Limit of messages of an all-to-all round; larger rounds are not
+     * simulated. */
     std::uint64_t most_messages = 20'000'000;
     bool json = false;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * simulation.cpp - puts application, protocol and file systems together.
+ * simulation.cpp - combines application, protocol and file systems.
  */
 #include "config.h"
 #include "simulator/simulation.hpp"
@@ -13,7 +13,7 @@ namespace ckpt::simulator
 namespace
 {
 
-/* Begins the checkpoint at its time. */
+/* Requests the checkpoint at its time. */
 class Starter : public EventHandler
 {
   public:

@@ -16,7 +16,7 @@ struct Scenario {
     JobModel job;
     Protocol protocol = Protocol::sync_and_stop;
     CheckpointOptions checkpoint;
-    Seconds at = 0; /* when the request comes */
+    Seconds at = 0; /* time of the request */
 };
 
 struct Result {
@@ -30,7 +30,7 @@ struct Result {
     std::string detail;
 };
 
-/* Throws Error if the job comes to a standstill. */
+/* Throws Error if the job deadlocks. */
 Result simulate(const Scenario &scenario, Program &program,
                 Recorder *recorder = nullptr);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sync_and_stop_run.cpp - Sync-and-Stop (Plank 1993, section 2.4) as ckpt has
- * it: everybody stops and tells its counts, everybody's messages are drained,
- * everybody saves. A rank goes on when its own image is read.
+ * sync_and_stop_run.cpp - Sync-and-Stop (Plank 1993, section 2.4) as
+ * implemented in ckpt: all ranks stop and report their counts, drain their
+ * messages, and are saved. A rank resumes when its own image has been read.
  */
 #include "config.h"
 #include "simulator/checkpoint.hpp"
@@ -109,7 +109,7 @@ class SyncAndStopRun : public Checkpoint
     Gathering stopped_;
     Gathering drained_;
     Gathering done_;
-    std::vector<std::uint64_t> expected_; /* messages, by rank */
+    std::vector<std::uint64_t> expected_; /* messages expected, by rank */
     std::vector<bool> draining_;
 };
 

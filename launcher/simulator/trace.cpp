@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace.cpp - a recorded run as a program (docs/simulator.md).
+ * trace.cpp - reads a recorded run as a program (docs/simulator.md).
  */
 #include "config.h"
 #include "simulator/program.hpp"
@@ -131,11 +131,11 @@ class Reader
         }
     }
 
-    std::size_t number_ = 0; /* of the line */
+    std::size_t number_ = 0; /* of the current line */
     std::vector<std::vector<Operation>> operations_;
     std::vector<Seconds> times_; /* of the last operation, by rank */
     std::map<std::pair<Rank, Rank>, std::int64_t>
-        balance_; /* sent, unreceived */
+        balance_; /* messages sent but not received */
 };
 
 } // namespace
