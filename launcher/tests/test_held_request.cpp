@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_held_request.cpp - when a request that ranks hold off is tried again, and the safe point for
- * it.
+ * test_held_request.cpp - when a request that ranks hold off is tried again, and at which safe
+ * point.
  */
 #include "protocol/held_request.hpp"
 

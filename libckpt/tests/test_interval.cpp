@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_interval.cpp - the rules of independent checkpoints, by numbers.
+ * test_interval.cpp - the rules of independent checkpoints, with numbers.
  */
 extern "C" {
 #include "interval/checkpoint_window.h"
@@ -22,7 +22,7 @@ namespace
 
 using Vector = std::vector<std::uint64_t>;
 
-/* What rank `self` of n knows, with memory of its own. */
+/* The knowledge of rank `self` of n, with its own memory. */
 class Knowledge
 {
   public:
@@ -116,7 +116,8 @@ TEST_F(WindowExample, with_fresh_data)
     ASSERT_EQ(knowledge.learn(0, {5, 3, 2}, 3), 0);
 
     EXPECT_EQ(knowledge.minimum(), (Vector{4, 3, 2}));
-    EXPECT_EQ(start(), 1u); // c32, of which 4, 3 and 2 are told
+    // c32: T_min is 4, 3, 2
+    EXPECT_EQ(start(), 1u);
     EXPECT_EQ(ckpt_log_first_notice(&knowledge.core), 3u);
     EXPECT_TRUE(keeps_grant(0, {6, 0, 0}));
     EXPECT_FALSE(keeps_grant(0, {5, 9, 9}));
@@ -148,7 +149,8 @@ TEST_F(WindowExample, what_comes_late_changes_nothing)
     EXPECT_EQ(start(), 1u);
 }
 
-/* Of two vectors of a peer each may be older in part, if they are rebuilt. */
+/* If they are rebuilt, two vectors of a peer may each be older in some
+ * components. */
 TEST(PeerKnowledge, is_the_most_that_was_told)
 {
     Knowledge knowledge(2, 0);
@@ -187,7 +189,7 @@ TEST(PeerKnowledge, survives_in_its_memory)
     EXPECT_EQ(again.bounds[0], 2u);
 }
 
-/* With two ranks T_min is what the other has seen. */
+/* With two ranks, T_min is the part that the other has seen. */
 TEST(PeerKnowledge, of_two_ranks_and_of_one)
 {
     Knowledge two(2, 1);
@@ -208,7 +210,7 @@ TEST(Window, nothing_is_discarded_as_long_as_nobody_tells)
     const Vector versions{0, 0, 1, 0, 2, 1};
 
     EXPECT_EQ(ckpt_window_start(versions.data(), 3, minimum.data(), 2), 0u);
-    // Not even where the initial state is missing.
+    // Also where the initial state is missing.
     EXPECT_EQ(
         ckpt_window_start(versions.data() + 2, 2, minimum.data(), 2), 0u);
     EXPECT_EQ(ckpt_log_first_notice(&knowledge.core), 1u);
@@ -246,8 +248,9 @@ TEST(StartingCopy, of_the_failed_rank_itself_is_its_newest)
               1u);
 }
 
-/* Theorem 2: whatever is discarded, whoever fails finds a safe copy, and the
- * writers have all that it lacks. Also if what is known is stale. */
+/* Theorem 2: whichever rank fails finds a safe copy, and the writers have all
+ * diffs that it lacks, whatever was discarded. This also holds with stale
+ * knowledge. */
 TEST(StartingCopy, is_always_in_the_window)
 {
     std::mt19937 random(43);
@@ -334,7 +337,7 @@ TEST(ReplayBounds, are_open_below_and_closed_above)
     EXPECT_TRUE(ckpt_batch_is_new(8, 7));
 }
 
-/* A notice that a replay needs is one that the writer keeps (Lemma 2). */
+/* The writer keeps each notice that a replay needs (Lemma 2). */
 TEST(ReplayBounds, need_no_notice_that_is_dropped)
 {
     Knowledge writer(3, 0);
@@ -352,7 +355,8 @@ TEST(ReplayBounds, need_no_notice_that_is_dropped)
     }
 }
 
-/* Whatever path leads from one interval to another, its diff comes later. */
+/* On any path from one interval to another, the later interval's diff comes
+ * later. */
 TEST(DiffOrder, extends_happened_before)
 {
     const Vector first{2, 0, 1}, later{2, 1, 1}, concurrent{0, 3, 1};

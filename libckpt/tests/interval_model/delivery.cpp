@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * delivery.cpp - diffs on their way to homes, and pages that are asked for.
+ * delivery.cpp - diffs in flight to homes, and page requests.
  */
 #include "delivery.hpp"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * delivery.hpp - diffs on their way to homes, and pages that are asked for.
+ * delivery.hpp - diffs in flight to homes, and page requests.
  */
 #pragma once
 
@@ -9,13 +9,13 @@
 namespace model
 {
 
-/* The next batch from `writer` reaches `home`; false if there is none. */
+/* Delivers the next batch from `writer` to `home`; false if there is none. */
 bool deliver(System &system, int writer, int home);
 
-/* One batch of any channel, if there is one. */
+/* Delivers one batch of any channel, if there is one. */
 void deliver_any(System &system);
 
-/* All that is on its way. */
+/* Delivers all batches in flight. */
 void deliver_all(System &system);
 
 /* The home holds a request for `page` until it has version `needed`. */

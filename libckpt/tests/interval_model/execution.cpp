@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * execution.cpp - processes execute their programs, as long as nobody fails.
+ * execution.cpp - processes execute their programs, while none fails.
  */
 #include "execution.hpp"
 
@@ -31,7 +31,7 @@ Word hash_of(std::initializer_list<Word> values)
     return state;
 }
 
-/* The page as a process without failures accesses it. */
+/* The page as a process accesses it outside of a replay. */
 Page &page_of(System &system, Process &process, int page)
 {
     int home = system.home(page);

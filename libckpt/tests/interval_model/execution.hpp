@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * execution.hpp - processes execute their programs, as long as nobody fails.
+ * execution.hpp - processes execute their programs, while none fails.
  */
 #pragma once
 
@@ -11,11 +11,12 @@
 namespace model
 {
 
-/* Does the next operation of `rank`; false if it has none or has to wait. */
+/* Executes the next operation of `rank`; false if it has none or has to
+ * wait. */
 bool step(System &system, int rank);
 
 /*
- * A read, write or update. The memory is where `page` finds it; what is read
+ * A read, write or update. `page` returns the memory. A value that is read
  * changes the state of the process, on which everything it stores depends.
  */
 void access(Process &process, const Operation &operation,

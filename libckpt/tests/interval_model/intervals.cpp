@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * intervals.cpp - the end of an interval, and what others hear of it.
+ * intervals.cpp - the end of an interval, and the notices to other processes.
  */
 #include "intervals.hpp"
 
@@ -17,7 +17,7 @@ namespace model
 namespace
 {
 
-/* Does a diff of this mode or mutant hold words that have not changed, too? */
+/* Whether a diff of this mode or mutant also holds unchanged words. */
 bool takes_whole_page(const System &system, const Process &process)
 {
     return process.replaying ? system.is(Mutant::whole_pages_regenerated)
@@ -54,7 +54,7 @@ std::uint64_t release_sequence(System &system, const Process &process)
     return sequence;
 }
 
-/* Stores a diff to the released image, if it is not there already. */
+/* Stores a diff to the released image, unless the image already has it. */
 void release(System &system, const Diff &diff, int page)
 {
     PageCopy &image = system.released[page];
@@ -67,7 +67,7 @@ void release(System &system, const Diff &diff, int page)
     }
 }
 
-/* Puts the diffs of an interval on their way. */
+/* Sends the diffs of an interval. */
 void send(System &system, const Process &process,
           const std::map<int, std::vector<PageDiff>> &by_home)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * intervals.hpp - the end of an interval, and what others hear of it.
+ * intervals.hpp - the end of an interval, and the notices to other processes.
  */
 #pragma once
 
@@ -9,20 +9,20 @@
 namespace model
 {
 
-/* Where `process` sees `page`, which it has stored to in this interval. */
+/* The memory of `page` for `process`, which has stored to it in this
+ * interval. */
 Page &current_page(System &system, Process &process, int page);
 
 /*
  * Ends the interval of `process`: logs a diff of each page that it has stored
- * to, and a write notice; publishes the diffs, unless they are those of a
- * replay.
+ * to, and a write notice. Publishes the diffs, except in a replay.
  */
 void end_interval(System &system, Process &process);
 
 /*
- * Brings the time of `process` to `time`, and tells it which pages were stored
- * to in the intervals that it has not seen before. In a replay these are taken
- * from the logs of the writers; a Violation if one is missing.
+ * Advances the time of `process` to `time`, and tells it which pages were
+ * stored to in the intervals that it has not seen before. In a replay this
+ * comes from the logs of the writers; a missing log entry is a Violation.
  */
 void advance(System &system, Process &process, const Vector &time);
 

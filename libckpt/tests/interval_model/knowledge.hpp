@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * knowledge.hpp - the core's knowledge of peers as a value, to be saved in
- * checkpoints.
+ * knowledge.hpp - the core's knowledge of peers as a value that checkpoints
+ * save.
  */
 #pragma once
 
@@ -27,7 +27,7 @@ class Knowledge
     {
     }
 
-    /* Valid as long as this object is where it is. */
+    /* The result is valid until this object moves. */
     ckpt_peer_knowledge core() const
     {
         ckpt_peer_knowledge core;

@@ -2,8 +2,9 @@
 /*
  * mutants.hpp - wrong variants of the protocol, each of which breaks one rule.
  *
- * A model that cannot fail shows nothing. Each mutant is applied around the
- * core of libckpt/interval, never in it, and must be caught.
+ * A model that cannot fail proves nothing. Each mutant changes calls of the
+ * core in libckpt/interval, never the core itself, and the model must detect
+ * it.
  */
 #pragma once
 
@@ -12,7 +13,7 @@ namespace model
 
 enum class Mutant {
     none,
-    // Of both modes.
+    // In both modes.
     counter_only_if_dirty, // fact a: an interval without stores has no number
     diff_bound_plus_one,   // Theorem 2: one diff too few is kept
     notice_bound_plus_one, // Lemma 2: one notice too few
@@ -20,24 +21,24 @@ enum class Mutant {
     acquire_bound_plus_one, // Lemma 3: one acquire-received entry too few
     barrier_bound_plus_one, // Lemma 3: one barrier too few
     newest_checkpoint_only, // Theorem 2: the window is always 1
-    newest_starting_copy,   // Lemma 1: whatever the version is
+    newest_starting_copy,   // Lemma 1: whatever the version
     no_mirror,              // granted log not given back
     own_diffs_unlogged,     // a home does not log its own stores
-    replay_everything,      // diffs beyond the replaying rank's time
+    replay_everything,      // diffs later than the replaying rank's time
     against_happened_before, // diffs in the order of their writers
-    // Of homes that are sent diffs.
+    // In the mode with homes.
     no_resend,            // R7 left out
     batches_split,        // fact b: a message for each page
-    duplicates_applied,   // a batch that came twice is applied twice
+    duplicates_applied,   // a duplicate batch is applied twice
     home_not_caught_up,   // R6 left out: the home role is not caught up
-    // Of memory that ranks share.
+    // In the mode with shared memory.
     image_as_twin,              // S1: diff against the released image
     whole_pages_regenerated,    // S5: replay logs the words of others as well
     live_segment_checkpointed,  // S3
     lower_sequence_overwrites,  // S5: no sequence number for each word
-    sums_for_sequences,         // S5: nor any use of it
+    sums_for_sequences,         // S5: sequence numbers unused
     sequence_not_kept,          // S4: a replayed release gets a new number
-    own_copy_not_exempt, // fact c: its own copy has to be within its time, too
+    own_copy_not_exempt, // fact c: its own copy must be within its time, too
 };
 
 inline const char *name(Mutant mutant)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * process.hpp - the state of a process: its own, what it logs, what it saves.
+ * process.hpp - the state of a process: its own, its logs and its checkpoints.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ struct PageCopy {
     bool operator==(const PageCopy &) const = default;
 };
 
-/* What a writer logs of a page when it ends an interval. */
+/* A writer's log entry for a page at the end of an interval. */
 struct Diff {
     Vector time; // the writer's
     int writer;
@@ -39,7 +39,7 @@ struct Diff {
     }
 };
 
-/* The time that an acquire or barrier gave to those who took part. */
+/* The time that an acquire or barrier gave to its participants. */
 struct Determinant {
     int number; // of the lock or barrier
     Vector time;
@@ -47,7 +47,7 @@ struct Determinant {
     bool operator==(const Determinant &) const = default;
 };
 
-/* What re-execution makes again, and checkpoints save. */
+/* Logs that re-execution recreates, and that checkpoints save. */
 struct SavedLogs {
     std::map<std::uint64_t, std::vector<int>> notices; // pages by interval
     std::vector<std::vector<Diff>> diffs;              // own, by page
@@ -59,8 +59,8 @@ struct Checkpoint {
     Vector time;
     std::size_t position;
     Word hash;
-    std::map<int, PageCopy> pages; // those at home here
-    Vector version;                // of all of them together
+    std::map<int, PageCopy> pages; // pages at home here
+    Vector version;                // of all these pages
     std::vector<Vector> needed;
     SavedLogs logs;
 };
@@ -68,21 +68,21 @@ struct Checkpoint {
 struct Process {
     int rank;
     std::size_t position = 0; // in its program
-    Word hash;                // of all it has read: its private state
+    Word hash;                // of all values read: the private state
     Vector time;
     std::map<int, PageCopy> home;  // pages at home here
     std::map<int, Page> copies;    // valid copies of other pages
-    std::vector<Vector> needed;    // version of each page it has to see
-    std::map<int, Page> twins;     // pages before its stores of this interval
+    std::vector<Vector> needed;    // required version of each page
+    std::map<int, Page> twins;     // pages before stores of this interval
     SavedLogs logs;
     std::vector<std::vector<Determinant>> granted;  // by acquirer
     std::vector<std::vector<Determinant>> acquired; // by granter
     std::vector<Determinant> barriers;
-    std::vector<Checkpoint> window; // retained ones, oldest first
+    std::vector<Checkpoint> window; // retained checkpoints, oldest first
     bool in_barrier = false;
     std::uint64_t logged_words = 0; // since the newest checkpoint
 
-    // Of a replay: memory as it was, and who stored last to each word.
+    // In a replay: the old memory, and the last writer of each word.
     bool replaying = false;
     std::map<int, PageCopy> shadows;
     std::map<int, Vector> word_sequences;

@@ -73,7 +73,7 @@ class Generator
             program.push_back({Kind::read, page, word});
             return;
         }
-        std::vector<int> mine; // pages whose word is this process's to store to
+        std::vector<int> mine; // pages whose word this process may store to
         for (int q = 0; q < settings.pages; q++) {
             if ((q * 7 + word + phase) % settings.processes == process) {
                 mine.push_back(q);

@@ -22,9 +22,9 @@ struct Operation {
 using Program = std::vector<Operation>;
 
 /*
- * A program for each process. The lower half of the words of each page belongs
- * to locks. Of the upper half, the words of one parity are stored to in a
- * phase, each by one process, and the others are read by all; barriers part
+ * Returns a program for each process. The lower half of the words of each page
+ * belongs to locks. In the upper half, one process each stores to the words of
+ * one parity in a phase, and all processes read the others. Barriers separate
  * the phases.
  */
 std::vector<Program> random_programs(const Settings &settings);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * random_numbers.hpp - random numbers that are the same everywhere.
+ * random_numbers.hpp - random numbers that are the same on every machine.
  *
- * The standard's distributions differ between libraries; a seed that shows
- * something must show it on every machine.
+ * The standard's distributions differ between libraries, but a seed must
+ * reproduce an error on every machine.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 namespace model
 {
 
-/* One step of splitmix64: `state` goes on, its mixture comes out. */
+/* One step of splitmix64: advances `state` and returns its mixture. */
 inline std::uint64_t mixed(std::uint64_t &state)
 {
     std::uint64_t z = state += 0x9e3779b97f4a7c15;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * recovery.cpp - a process fails, and is what it was again.
+ * recovery.cpp - a process fails, and is restored to its state.
  */
 #include "recovery.hpp"
 
@@ -60,12 +60,12 @@ class Recovery
     const Settings &settings;
     int failed;
     Process &process;
-    Process before; // what it has to become
+    Process before; // the state to restore
     std::map<std::uint64_t, Determinant> acquires; // by own interval
     std::map<int, Determinant> barriers;           // by number
 };
 
-/* What was on its way to the failed process is part of what it becomes. */
+/* Messages in flight to the failed process belong to the restored state. */
 void Recovery::lose_messages(double kept)
 {
     for (int peer = 0; peer < settings.processes; peer++) {
@@ -93,7 +93,7 @@ void Recovery::load_checkpoint()
     process.replaying = true;
 }
 
-/* R2: from the memory of the others. */
+/* R2: from the memory of the other processes. */
 void Recovery::collect_determinants()
 {
     for (const Process &peer : system.processes) {
@@ -120,7 +120,7 @@ void Recovery::collect_determinants()
     }
 }
 
-/* R3: up to where the process was. */
+/* R3: up to the time of the failure. */
 void Recovery::replay()
 {
     const Program &program = system.programs[failed];
@@ -154,7 +154,7 @@ void Recovery::replay_operation(const Operation &operation)
     }
 }
 
-/* Without a determinant the process itself had the lock last. */
+/* Without a determinant, the process itself held the lock last. */
 void Recovery::replay_acquire(int lock)
 {
     end_replayed_interval();
@@ -193,7 +193,7 @@ void Recovery::end_replayed_interval()
     note_own_interval(system, process, pages);
 }
 
-/* R7: homes drop what they have. */
+/* R7: homes drop duplicates. */
 void Recovery::send_again()
 {
     if (system.is(Mutant::no_resend)) {
@@ -245,7 +245,7 @@ void Recovery::keep_valid_copies()
     }
 }
 
-/* S6: only the stores that were never released go into the live memory. */
+/* S6: only stores that were never released go into the live memory. */
 void Recovery::take_up_shared_memory()
 {
     for (auto &[page, twin] : process.twins) {
@@ -260,10 +260,10 @@ void Recovery::take_up_shared_memory()
             }
         }
     }
-    process.home = before.home; // of no meaning here
+    process.home = before.home; // not used in this mode
 }
 
-/* Those entries of a log that rank `peer` may have to replay. */
+/* The entries of a log that rank `peer` may have to replay. */
 std::vector<Determinant> replayable(const std::vector<Determinant> &log,
                                     int peer, const Vector &checkpoint)
 {
@@ -297,7 +297,7 @@ void Recovery::check() const
     check_logs();
 }
 
-/* What is kept for others is as complete as it was. */
+/* The logs kept for other processes are as complete as before. */
 void Recovery::check_logs() const
 {
     for (const Process &peer : system.processes) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * replayed_memory.cpp - memory as a process saw it before it failed.
+ * replayed_memory.cpp - memory as a process saw it before its failure.
  */
 #include "replayed_memory.hpp"
 
@@ -98,7 +98,7 @@ Words winning_words(const System &system, Process &process, int page,
     return words;
 }
 
-/* Applies those logged diffs of `page` for which `applies` holds. */
+/* Applies the logged diffs of `page` for which `applies` is true. */
 template <class Applies>
 void apply_diffs(System &system, Process &process, int page, PageCopy &copy,
                  const Applies &applies)
@@ -162,7 +162,7 @@ void note_own_interval(System &system, Process &process,
         auto shadow = process.shadows.find(page);
 
         if (shadow == process.shadows.end()) {
-            continue; // its home is here
+            continue; // the page's home is here
         }
         shadow->second.version[process.rank] = process.interval();
         if (system.shared() && !process.logs.diffs[page].empty()) {

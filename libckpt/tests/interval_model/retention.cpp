@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * retention.cpp - checkpoints, and what is kept of checkpoints and logs.
+ * retention.cpp - checkpoints, and which checkpoints and logs are retained.
  */
 #include "retention.hpp"
 
@@ -21,7 +21,7 @@ namespace model
 namespace
 {
 
-/* `to` takes in what `from` has to say of its newest and oldest checkpoints. */
+/* `to` learns from `from` about the newest and oldest checkpoints. */
 void tell(System &system, const Process &from, Process &to)
 {
     ckpt_peer_knowledge knowledge = to.logs.knowledge.core();
@@ -66,7 +66,7 @@ void discard_checkpoints(const System &system, Process &process)
     window.erase(window.begin(), window.begin() + start);
 }
 
-/* Theorem 1: copies of each page; checkpoints of which none is left. */
+/* Theorem 1: copies of each page; checkpoints without any copy. */
 void discard_copies(const System &system, Process &process)
 {
     Vector minimum = process.logs.knowledge.minimum();
@@ -157,7 +157,7 @@ void save(System &system, Process &process)
     }
     tell(system, process, process);
     trim(system, process);
-    process.window.back().logs = process.logs; // without what was trimmed
+    process.window.back().logs = process.logs; // without the trimmed part
     count_checkpoint(system.statistics, process);
 }
 
@@ -170,14 +170,14 @@ void take_checkpoint(System &system, Process &process)
 namespace
 {
 
-/* `interval` as a mutant sees it that keeps an entry too few. */
+/* `interval` for a mutant that keeps one entry too few. */
 std::uint64_t mutated(const System &system, Mutant mutant,
                       std::uint64_t interval)
 {
     return system.is(mutant) && interval > 0 ? interval - 1 : interval;
 }
 
-/* A time with component `rank` as such a mutant sees it. */
+/* A time with component `rank` changed for such a mutant. */
 Vector mutated(const System &system, Mutant mutant, Vector time, int rank)
 {
     time[rank] = mutated(system, mutant, time[rank]);

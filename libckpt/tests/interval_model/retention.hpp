@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * retention.hpp - checkpoints, and what is kept of checkpoints and logs.
+ * retention.hpp - checkpoints, and which checkpoints and logs are retained.
  */
 #pragma once
 
@@ -12,14 +12,14 @@ namespace model
 /* Takes a checkpoint of `process`, discards old ones, and trims its logs. */
 void save(System &system, Process &process);
 
-/* Ends the interval first, as each checkpoint but the initial state does. */
+/* Ends the interval first, as each checkpoint except the initial state does. */
 void take_checkpoint(System &system, Process &process);
 
 /* Lazy log trimming, at any time. */
 void trim(System &system, Process &process);
 
-/* Does a message from one process to another bring control data? If so, the
- * receiver learns it. */
+/* Decides whether a message from one process to another carries control data.
+ * If so, the receiver learns it. */
 void may_tell(System &system, int from, int to);
 
 } // namespace model

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * settings.hpp - what one run of the model is.
+ * settings.hpp - the settings of one run of the model.
  */
 #pragma once
 
@@ -12,11 +12,12 @@ namespace model
 {
 
 enum class Mode {
-    homes, // the newest copy of a page is at its home; diffs are sent there
+    // The newest copy of a page is at its home; diffs are sent there.
+    homes,
     shared // all processes store directly into the same memory
 };
 
-/* Who tells whom of its checkpoints at a barrier. */
+/* Which processes exchange checkpoint information at a barrier. */
 enum class BarrierControl { one_random_peer, everybody };
 
 struct Settings {
@@ -37,9 +38,10 @@ struct Settings {
     bool crashes = true;
     bool each_page = false;   // Theorem 1 in place of Theorem 2
     bool whole_pages = false; // shared: a diff is the whole dirty page
-    // A process takes a checkpoint when it has logged so many words; 0: never.
+    // A process takes a checkpoint after it has logged this many words; 0:
+    // never.
     std::uint64_t log_threshold = 0;
-    int without_checkpoints = -1; // a process that takes none
+    int without_checkpoints = -1; // a process without them
 };
 
 } // namespace model

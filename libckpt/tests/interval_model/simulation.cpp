@@ -2,8 +2,8 @@
 /*
  * simulation.cpp - whole runs of the model.
  *
- * What decides the schedule is drawn whether or not anybody fails, so that both
- * runs of a comparison do the same.
+ * The random numbers of the schedule are drawn whether or not a process fails,
+ * so that both runs of a comparison have the same schedule.
  */
 #include "simulation.hpp"
 

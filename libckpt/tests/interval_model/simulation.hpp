@@ -17,12 +17,12 @@ struct Outcome {
     Statistics statistics;
 };
 
-/* Runs all programs to their end. A Violation is what it throws otherwise. */
+/* Runs all programs to their end; throws a Violation on an error. */
 Outcome run(const Settings &settings);
 
 /*
- * The same with and without crashes; a Violation if the results differ. The
- * statistics of the run with crashes.
+ * Runs with and without crashes; throws a Violation if the results differ.
+ * Returns the statistics of the run with crashes.
  */
 Statistics compare_with_failure_free(const Settings &settings);
 

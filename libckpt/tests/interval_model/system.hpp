@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * system.hpp - everything there is in a run: processes, and what is between
- * them.
+ * system.hpp - the whole state of a run: processes, and messages between them.
  */
 #pragma once
 
@@ -20,7 +19,7 @@
 namespace model
 {
 
-/* The protocol has not done what it promises. */
+/* The protocol has broken a promise. */
 struct Violation : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -38,7 +37,7 @@ struct Batch {
 
 struct Lock {
     int holder = -1;
-    int last = -1; // who released it last
+    int last = -1; // its last owner
 };
 
 struct Statistics {
@@ -56,13 +55,13 @@ struct System {
     std::vector<Program> programs;
     std::vector<Process> processes;
     std::vector<Lock> locks;
-    std::map<int, Vector> at_barrier; // times of those who wait
+    std::map<int, Vector> at_barrier; // times of the waiting processes
     std::map<std::pair<int, int>, std::deque<Batch>> in_flight; // writer, home
-    // All write notices: in a run without failures they travel with the
-    // grants of locks and barriers, whatever has become of the logs.
+    // All write notices: in a run without failures they travel with the grants
+    // of locks and barriers, whatever the logs contain.
     std::vector<std::map<std::uint64_t, std::vector<int>>> notices;
 
-    // Of memory that all share.
+    // In the mode with shared memory.
     std::vector<Page> live;
     std::vector<PageCopy> released; // the released image
     std::uint64_t sequence = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_interval_model.cpp - independent checkpoints with volatile logs: whoever
- * fails, it is as if nobody had failed; and each rule is needed for that.
+ * test_interval_model.cpp - independent checkpoints with volatile logs. A failure of any process
+ * has no effect on the result, and each rule is necessary.
  *
- * After each recovery the process is compared with what it was, and at the end
- * all memory with a run in which nobody fails (docs/independent-checkpoints.md).
+ * After each recovery the process is compared with its state before the failure. At the end, all
+ * memory is compared with a run without failures (docs/independent-checkpoints.md).
  */
 #include "simulation.hpp"
 
@@ -19,7 +19,7 @@ namespace model
 namespace
 {
 
-/* Conditions under which a run takes place. */
+/* The conditions of a run. */
 using Conditions = void (*)(Settings &);
 
 void usual(Settings &)
@@ -34,7 +34,7 @@ void dense(Settings &settings)
     settings.crash_rate = .05;
 }
 
-/* Two processes that know at once of each other's many checkpoints. */
+/* Two processes that learn at once of each other's many checkpoints. */
 void dense_pair(Settings &settings)
 {
     settings.processes = 2;
@@ -43,7 +43,7 @@ void dense_pair(Settings &settings)
     settings.control_rate = 1;
 }
 
-/* Two processes with many pages, slow diffs, and logs as short as can be. */
+/* Two processes with many pages, slow diffs, and the shortest possible logs. */
 void slow_pair(Settings &settings)
 {
     settings.processes = 2;
@@ -53,7 +53,7 @@ void slow_pair(Settings &settings)
     settings.delivery_rate = .1;
 }
 
-/* Diffs are slow, so that much is under way when somebody fails. */
+/* Diffs are slow, so that much is in flight when a process fails. */
 void slow_diffs(Settings &settings)
 {
     settings.crash_rate = .08;
@@ -97,7 +97,7 @@ void add(Statistics &sum, const Statistics &one)
     sum.longest_window = std::max(sum.longest_window, one.longest_window);
 }
 
-/* Runs seeds 0 to count - 1; fails at the first that goes wrong. */
+/* Runs seeds 0 to count - 1; fails at the first error. */
 Statistics run_seeds(const Variant &variant, int count)
 {
     Statistics sum;
@@ -179,7 +179,7 @@ TEST(OrderOfDiffs, is_of_no_matter_where_the_highest_sequence_wins)
               1000u);
 }
 
-/* A mutant, and how many seeds are enough to catch it. */
+/* A mutant, and how many seeds suffice to detect it. */
 struct Hunt {
     Mutant mutant;
     Mode mode;

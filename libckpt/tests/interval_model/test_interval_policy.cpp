@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_interval_policy.cpp - how far windows and logs grow, by how much
- * processes tell each other of their checkpoints.
+ * test_interval_policy.cpp - how far windows and logs grow, depending on how
+ * much processes tell each other about their checkpoints.
  *
  * Eight processes, each of which takes a checkpoint when it has logged a
  * threshold of words; runs of three lengths. Prints the figures.
@@ -27,7 +27,7 @@ struct Figures {
     double log;         // the largest, in thresholds
 };
 
-/* Those of a short, a middle and a long run. */
+/* The figures of a short, a middle and a long run. */
 using Growth = std::array<Figures, 3>;
 
 Growth growth_of(const char *title, Settings settings)
@@ -44,7 +44,7 @@ Growth growth_of(const char *title, Settings settings)
     for (int phases : {50, 100, 190}) {
         settings.phases = phases;
         Statistics statistics = run(settings).statistics;
-        // The initial states are no checkpoints that anybody took.
+        // The initial states do not count as checkpoints.
         double taken =
             static_cast<double>(statistics.checkpoints) - process_count;
         Figures figures{taken / process_count,
@@ -59,7 +59,7 @@ Growth growth_of(const char *title, Settings settings)
     return growth;
 }
 
-/* As far as it gets in a short run, and no further. */
+/* The growth stops at the level of a short run. */
 void expect_flat(const Growth &growth)
 {
     EXPECT_LE(growth[2].window, growth[0].window + 1);
@@ -99,7 +99,7 @@ TEST(Policy, told_seldom_windows_become_long)
     EXPECT_GE(seldom[1].log, 1.5 * all[1].log);
 }
 
-/* Whatever is told: T_min stays where that process is. */
+/* T_min stays where that process is, however much processes tell each other. */
 TEST(Policy, one_that_takes_no_checkpoint_makes_all_logs_grow)
 {
     Settings settings = told(1, BarrierControl::everybody);
