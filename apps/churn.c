@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * churn.c [STEPS [STOP_FILE]] - ranks that make and free MPI objects all the
- * time: communicators of all sorts, groups, datatypes, operations, infos, error
- * handlers, attributes, persistent requests; each is used once and checked.
+ * churn.c [STEPS [STOP_FILE]] - ranks that make and free MPI objects all the time: communicators of
+ * all sorts, groups, datatypes, operations, infos, error handlers, attributes, persistent requests;
+ * each is used once and checked.
  *
- * Odd ranks keep communicators a while longer than even ones, as MPI_Comm_free
- * need not synchronise. With STEPS 0 it runs until STOP_FILE exists. With both it does all the
- * steps, and more of them until STOP_FILE exists; the answer is that of STEPS.
+ * Odd ranks keep communicators a while longer than even ones, as MPI_Comm_free need not
+ * synchronise. With STEPS 0 it runs until STOP_FILE exists. With both it does all the steps, and
+ * more steps until STOP_FILE exists; the answer depends on STEPS only.
  */
 #include "selfcheck.h"
 
@@ -87,7 +87,7 @@ static void add(void *in, void *inout, int *count, MPI_Datatype *type)
     }
 }
 
-/* An operation on a pair of numbers, both made for the occasion. */
+/* Reduces a pair of numbers, with a new type and a new operation. */
 static uint64_t reduce(MPI_Comm comm, uint64_t step)
 {
     uint64_t mine[2] = {step, mix(step)}, all[2] = {0, 0};
@@ -105,7 +105,7 @@ static uint64_t reduce(MPI_Comm comm, uint64_t step)
     return all[1];
 }
 
-/* Around the ring, by a persistent receive and a synchronous send. */
+/* Passes a number around the ring, by a persistent receive and a synchronous send. */
 static void pass_on(MPI_Comm comm, uint64_t step)
 {
     uint64_t got[2] = {0, 0}, mine = mix4(step, 1, 2, 3);
@@ -167,7 +167,7 @@ static uint64_t do_step(uint64_t step)
     return sum;
 }
 
-/* Rank 0 decides; all hear of it. */
+/* Rank 0 decides and broadcasts the decision. */
 static int goes_on(uint64_t step, long steps, const char *stop_file)
 {
     int more = step < (uint64_t)steps || (stop_file != NULL && access(stop_file, F_OK) != 0);

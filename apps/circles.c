@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * circles.c [STEPS [STOP_FILE]] - ranks that meet in groups which overlap from step to step:
- * those of a step make a communicator (MPI_Comm_create_group), add numbers up in it, and
- * free it. Nobody else is waited for, so ranks are many steps apart. With STEPS 0 it
- * runs until STOP_FILE exists.
+ * circles.c [STEPS [STOP_FILE]] - ranks that meet in groups which overlap from step to step. The
+ * members of a group make a communicator (MPI_Comm_create_group), add numbers up in it, and free
+ * it. They do not wait for other ranks, so ranks are many steps apart. With STEPS 0 it runs until
+ * STOP_FILE exists.
  */
 #include "selfcheck.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#define TOGETHER 64 /* steps between two at which all ranks meet */
+#define TOGETHER 64 /* steps between two meetings of all ranks */
 #define TAG      7
 
 static int rank, size;
 
-/* All ranks draw the same. Returns how many there are; this rank may not be. */
+/* Draws the same members in all ranks. Returns their number; this rank may not be a member. */
 static int draw_members(uint64_t step, int *members, int *is_member)
 {
     int count = 0;
@@ -51,7 +51,7 @@ static uint64_t meet(uint64_t step, const int *members, int count)
     return sum;
 }
 
-/* Rank 0 decides; all hear of it. */
+/* Rank 0 decides and broadcasts the decision. */
 static int goes_on(uint64_t step, long steps, const char *stop_file)
 {
     int more = steps > 0 ? step < (uint64_t)steps : access(stop_file, F_OK) != 0;

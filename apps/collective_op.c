@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * collective_op.c - begin one nonblocking collective of any kind; check it.
+ * collective_op.c - begins one nonblocking collective of any kind, and checks it.
  */
 #include "collective_op.h"
 
@@ -47,7 +47,7 @@ static void compose_all(void *in, void *inout, int *count, MPI_Datatype *type)
     }
 }
 
-/* The operands of the members first to last, composed in order. */
+/* Composes the operands of the members from the first to `last`, in order. */
 static struct element folded(const struct collective_op *op, int last, int index)
 {
     struct element result = value(op, 0, 0, index);
@@ -58,8 +58,8 @@ static struct element folded(const struct collective_op *op, int last, int index
     return result;
 }
 
-/* Where blocks are not equal: how long the block is that goes from one member
- * to another (or to all: the same for both). Symmetric, and zero at times. */
+/* For unequal blocks: the length of the block that goes from one member to another (or the same
+ * block to all). Symmetric, and sometimes zero. */
 static int varying(const struct collective_op *op, int from, int to)
 {
     return (int)((op->key + (uint64_t)(from + to)) % (uint64_t)(op->count + 1));
@@ -80,7 +80,7 @@ static int is_personal(enum collective what)
            (what >= NEIGHBOR_ALLTOALL && what <= NEIGHBOR_ALLTOALLW);
 }
 
-/* Elements that this rank sends to, or receives from, another one. */
+/* Elements that this rank sends to, or receives from, another rank. */
 static int length(const struct collective_op *op, int receives, int other)
 {
     int from = receives ? other : op->rank, to = receives ? op->rank : other;
@@ -172,7 +172,7 @@ static void make_arguments(struct collective_op *op)
     }
 }
 
-/* Where block i begins. Those of a reduce-scatter follow one another. */
+/* Returns the start of block i. The blocks of a reduce-scatter are contiguous. */
 static struct element *block(const struct collective_op *op,
                              struct element *buffer, int i)
 {
@@ -201,7 +201,7 @@ static void put(struct collective_op *op, struct element *buffer, int i, int to)
     }
 }
 
-/* The input, into the buffer that the call takes it from. */
+/* Writes the input into the buffer that the call reads. */
 static void fill_input(struct collective_op *op)
 {
     struct element *buffer = op->in_place ? op->receive : op->send;
@@ -239,7 +239,7 @@ static void fill_input(struct collective_op *op)
     }
 }
 
-/* In place is for the root only, in some; and not for all. */
+/* Rooted collectives can be in place at the root only, and some collectives not at all. */
 static int may_be_in_place(const struct collective_op *op)
 {
     switch (op->what) {
@@ -453,8 +453,8 @@ static void check_block(const struct collective_op *op, int i, int from)
     }
 }
 
-/* Checks `count` elements that were composed from those of members 0 to last,
- * of which the first has an index. */
+/* Checks `count` elements, composed from elements of members 0 to `last`; `index` is the index of
+ * the first element. */
 static void check_folded(const struct collective_op *op, int last, int index,
                          int count)
 {

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * collective_op.h - any nonblocking collective, begun, and checked when it is
- * complete.
+ * collective_op.h - any nonblocking collective: begins it, and checks it when it is complete.
  *
- * An element is a function x -> ax + b of numbers modulo 2^32; reductions
- * compose functions, which is associative and not commutative. All data follows
- * from a key that the members share. Types and operations are freed as soon as
- * the collective has begun.
+ * An element is a function x -> ax + b of numbers modulo 2^32; reductions compose functions, which
+ * is associative and not commutative. All data follows from a key that the members share. Types and
+ * operations are freed as soon as the collective has begun.
  *
- * Compiled with -DPERSISTENT, the same of persistent collectives: these are made
- * first, and then started any number of times. (Open MPI loses the types and
- * operations of these when they are freed before the request.)
+ * Compiled with -DPERSISTENT, it uses persistent collectives: these are made first, and then
+ * started any number of times. (Open MPI loses their types and operations if they are freed before
+ * the request.)
  */
 #ifndef COLLECTIVE_OP_H
 #define COLLECTIVE_OP_H
@@ -34,13 +32,13 @@ enum collective {
 
 struct collective_op {
     enum collective what;
-    MPI_Comm comm; /* not used after the beginning */
+    MPI_Comm comm; /* not used after the call */
     int rank, size;
     int root;
-    int count; /* elements of a block, or the most in one that varies */
+    int count; /* elements of a block, or the most of a varying one */
     int in_place;
-    uint64_t key;  /* of the arguments */
-    uint64_t data; /* of the data; the same unless it is persistent */
+    uint64_t key;  /* determines the arguments */
+    uint64_t data; /* determines the data; equals `key` unless persistent */
     int sources, destinations; /* neighbours, */
     int *source, *destination; /*   or members */
     struct element *send, *receive;
@@ -56,13 +54,13 @@ void collective_begin(struct collective_op *op, enum collective what,
                       MPI_Comm comm, int root, int count, int in_place,
                       uint64_t key);
 
-/* Starts a persistent one, with data that follow from `data`. */
+/* Starts a persistent collective, with data that follow from `data`. */
 void collective_start(struct collective_op *op, uint64_t data);
 
 /* The collective is complete: checks the result. */
 void collective_check(const struct collective_op *op);
 
-/* The same; and overwrites and frees the buffers, and a persistent request. */
+/* Checks the result as well; overwrites and frees the buffers, and a persistent request. */
 void collective_end(struct collective_op *op);
 
 #endif

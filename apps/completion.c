@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * completion.c - many requests at once, none at all, and forgotten ones; duplicates that
- * fail.
+ * completion.c - completion calls with many requests, without any, and with forgotten ones;
+ * duplications that fail.
  */
 #include "selfcheck.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MANY      300    /* more than the stand-in asks the library after at once */
+#define MANY      300    /* more than the stand-in passes to the library at once */
 #define ROUNDS    40
 #define FORGOTTEN 60000  /* sends whose requests are freed at once */
-#define WINDOW    16     /* of them that are not acknowledged */
-#define GROWTH    6000   /* kB that they may take together; 1 kB each would be ten times as much */
+#define WINDOW    16     /* unacknowledged sends */
+/* The limit in kB for their memory; 1 kB each would be ten times as much. */
+#define GROWTH    6000
 
 static void look_at_none(void)
 {
@@ -52,7 +53,7 @@ static void note_some(struct many *many, int count)
     }
 }
 
-/* One call of each kind in turn. */
+/* Calls each completion function in turn. */
 static void complete_some(struct many *many, int turn)
 {
     int count, flag = 0, place = MPI_UNDEFINED;
@@ -139,7 +140,7 @@ static int ignore_cancel(void *extra, int complete)
     return MPI_SUCCESS;
 }
 
-/* Of MPI_Request_free and MPI_Grequest_complete the later one calls the free function. */
+/* The later call of MPI_Request_free and MPI_Grequest_complete calls the free function. */
 static void forget_generalized(void)
 {
     MPI_Request request, same;
@@ -157,7 +158,7 @@ static void forget_generalized(void)
     CHECK(frees == 2);
 }
 
-/* ---- Copies that fail ------------------------------------------------------------ */
+/* ---- Duplications that fail ------------------------------------------------------ */
 
 static int copies, deletes;
 
@@ -196,7 +197,7 @@ static int delete_of_type(MPI_Datatype type, int keyval, void *value, void *extr
     return MPI_SUCCESS;
 }
 
-/* The copy is gone, and so are the attributes that it had. */
+/* The failed copy is freed, with the attributes that it already had. */
 static void fail_to_duplicate_comm(void)
 {
     MPI_Comm comm, copy;

@@ -2,8 +2,8 @@
 /*
  * compute.c [PHASES [MILLIONS]] - long computation without any MPI call.
  *
- * In each phase one rank computes while the others wait for it: in a receive
- * in even phases, in a barrier in odd ones.
+ * In each phase one rank computes while the others wait for it: in a receive in
+ * even phases, in a barrier in odd ones.
  */
 #include "selfcheck.h"
 
@@ -17,7 +17,7 @@ static uint64_t compute(uint64_t start, long millions)
     return value;
 }
 
-/* The worker tells each of the others what it has found. */
+/* The worker sends its result to each other rank. */
 static uint64_t share(uint64_t value, int worker, int rank, int size)
 {
     if (rank != worker) {

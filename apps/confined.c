@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * confined.c PROGRAM [ARGUMENT]... - runs a program without the system call userfaultfd,
- * as many containers do.
+ * confined.c PROGRAM [ARGUMENT]... - runs a program without the system call userfaultfd, like many
+ * containers.
  */
 #include <errno.h>
 #include <linux/filter.h>

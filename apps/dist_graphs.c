@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dist_graphs.c - makes graphs from edges that other ranks name, on communicators that have seen
- * each number of nonblocking collectives. Open MPI tells edges under two tags, to any source, that
- * the 24th or so of those collectives has, too.
+ * dist_graphs.c - makes graphs from edges that other ranks name, on communicators with every number
+ * of earlier nonblocking collectives. Open MPI sends edges with two tags that about the 24th of
+ * those collectives also uses, and receives them from any source.
  */
 #include "selfcheck.h"
 

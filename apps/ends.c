@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ends.c HOW - rank 1 ends as HOW says: "killed", "exit", "abort", "finalized" (and with a code
- * all the same) or "unfinalized". The others do nothing until they are ended for that.
+ * ends.c HOW - rank 1 ends as HOW says: "killed", "exit", "abort", "finalized" (with a nonzero
+ * code) or "unfinalized". The others wait until the launcher ends them.
  */
 #include "selfcheck.h"
 

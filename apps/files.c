@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * files.c - MPI files under constant change, checked by reading back: one
- * rewritten in place through a view, a log with a shared pointer, one of each
- * rank with accesses that are always pending, one with a split collective that
- * is always open. Each step depends on what the one before has left in them.
+ * files.c - MPI files under constant change, checked by reading back: a file
+ * that is rewritten in place through a view; a log with a shared pointer; a
+ * file for each rank with accesses that are always pending; and a file with a
+ * split collective that is always open. Each step depends on the content that
+ * the previous step left.
  */
 #include "selfcheck.h"
 
@@ -11,8 +12,8 @@
 
 /* In numbers of type uint64_t: */
 #define RECORD 24 /* one entry of the log */
-#define OWN 1000  /* the part of the own file that is written */
-#define SPLIT 16  /* what each rank writes to the split file */
+#define OWN 1000  /* part of the own file that is written */
+#define SPLIT 16  /* written by each rank to the split file */
 #define ROWS 100  /* of the matrix, each with `width` numbers of each rank */
 
 static int rank, size;
@@ -66,7 +67,8 @@ static void write_matrix(MPI_File file, uint64_t *cells, long step)
                    MPI_STATUS_IGNORE);
 }
 
-/* What this rank wrote, through its view; what the next one wrote, by place. */
+/* Checks this rank's cells through its view, and the next rank's cells by
+ * offset. */
 static void check_matrix(MPI_File file, MPI_File plain, uint64_t *cells,
                          long step)
 {
@@ -86,7 +88,7 @@ static void check_matrix(MPI_File file, MPI_File plain, uint64_t *cells,
     }
 }
 
-/* The log: by turns each rank alone, and all in order. */
+/* Writes the log: by turns each rank alone, and all in order. */
 
 static void write_log(MPI_File file, long step)
 {
@@ -126,7 +128,7 @@ static uint64_t check_log(MPI_File file, long steps)
     return sum;
 }
 
-/* The own file: written and read without waiting until the next step. */
+/* The own file: writes and reads are completed in the next step. */
 
 struct own {
     MPI_File file;
@@ -145,7 +147,8 @@ static void start_own(struct own *own, long step)
     MPI_File_iwrite_at(own->file, place, own->written, OWN, MPI_UINT64_T,
                        &own->requests[0]);
     own->requests[1] = MPI_REQUEST_NULL;
-    if (place > 0) { /* what the step before wrote is in front of it */
+    /* The previous step's data is before it. */
+    if (place > 0) {
         MPI_File_iread_at(own->file, place - (MPI_Offset)sizeof(own->written),
                           own->read_back, OWN, MPI_UINT64_T, &own->requests[1]);
     }
@@ -167,7 +170,7 @@ static void finish_own(struct own *own, long step)
     }
 }
 
-/* The split file: a collective has begun, except in the middle of a step. */
+/* The split file: a collective is open, except in the middle of a step. */
 
 static void begin_split(MPI_File file, uint64_t *cells, long step)
 {
@@ -194,7 +197,7 @@ static void end_split(MPI_File file, uint64_t *cells, long step)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Whether there is another step: STEPS are over, or the stop file exists. */
+/* Whether there is another step: STEPS are done, or the stop file exists. */
 static int goes_on(long step, long steps, const char *stop_file)
 {
     int on = step < steps;
@@ -236,7 +239,7 @@ int main(int argc, char **argv)
         start_own(&own, step);
         begin_split(split, split_cells, step);
         write_matrix(matrix, cells, step);
-        write_log(log, step); /* and meets the others */
+        write_log(log, step); /* also meets the other ranks */
         check_matrix(matrix, plain, cells, step);
         end_split(split, split_cells, step);
         finish_own(&own, step);

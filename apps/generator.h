@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * generator.h - data that a program makes, and knows again.
+ * generator.h - data that a program generates, and later recognises.
  *
- * It comes from a counter-based generator, so that whoever knows the key can
- * tell what must be there. Nothing of MPI.
+ * It comes from a counter-based generator, so that any code that has the key
+ * can compute the expected data. Does not depend on MPI.
  */
 #ifndef GENERATOR_H
 #define GENERATOR_H

@@ -2,12 +2,12 @@
 /*
  * held_lock.c LOCK - a checkpoint comes while the program holds a lock of libc.
  *
- * Rank 1 has freed receives whose datatypes and communicators it has freed, too: they
- * go with the last message, which the checkpoint takes in. Then it holds the lock
+ * Rank 1 has freed the requests of receives, and also their datatypes and communicators. These
+ * objects disappear with the last message, which the checkpoint drains. Then rank 1 holds the lock
  * until the file "go" exists:
  *
- *   malloc       it is inside malloc(), and counts who calls a function of that
- *                family meanwhile
+ *   malloc       it is inside malloc(), and counts the calls of that family of
+ *                functions meanwhile
  *   stdio        another thread has locked stdout and stderr
  *   loader       another thread is inside dl_iterate_phdr()
  *   environment  another thread is inside setenv()
@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define OBJECTS 40
-#define STALE   300 /* more datatypes than handles that are kept for a while */
+#define STALE   300 /* more datatypes than freed handles that are kept */
 
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
@@ -111,13 +111,14 @@ static void *hold_in_thread(void *argument)
     return argument;
 }
 
-/* Until the file is there. */
+/* Holds the lock until the file exists. */
 static void hold_lock(void)
 {
     pthread_t thread;
 
     if (strcmp(lock, "malloc") == 0) {
-        void *volatile memory; /* the compiler may leave calls out, else */
+        /* Otherwise the compiler may remove calls. */
+        void *volatile memory;
 
         wants_hold = 1;
         memory = malloc(100);
@@ -132,7 +133,7 @@ static void hold_lock(void)
     pthread_join(thread, NULL);
 }
 
-/* A receive that nobody can ask after any more, into an int. */
+/* Posts a receive of an int, and frees its request. */
 static void forget_receive(int *place, int tag)
 {
     MPI_Comm comm;
@@ -144,7 +145,7 @@ static void forget_receive(int *place, int tag)
     MPI_Type_commit(&type);
     MPI_Type_set_name(type, "to be forgotten");
     MPI_Irecv(place, 1, type, 0, tag, comm, &request);
-    MPI_Barrier(comm); /* rank 0 has it, too */
+    MPI_Barrier(comm); /* rank 0 has `comm`, too */
     MPI_Request_free(&request);
     MPI_Type_free(&type);
     MPI_Comm_free(&comm);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * idle.c STOP_FILE - ranks that have little memory and do nothing.
+ * idle.c STOP_FILE - idle ranks with little memory.
  *
- * They sleep outside of MPI until STOP_FILE exists; for the cost of a
+ * They sleep outside of MPI until STOP_FILE exists. They show the cost of a
  * checkpoint with nothing to write.
  */
 #include "selfcheck.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * insignificant.c [multiple] - passes invalid values where MPI ignores the argument: what only
- * the root gives, types beside MPI_IN_PLACE, the peer communicator at a rank that is not the leader,
- * commands and ports at all ranks but the root. `insignificant child` is a process that it spawns.
+ * insignificant.c [multiple] - passes invalid values where MPI ignores the argument: arguments that
+ * are significant only at the root, types beside MPI_IN_PLACE, the peer communicator at a rank that
+ * is not the leader, commands and ports at all ranks except the root. `insignificant child` is a
+ * process that the program spawns.
  */
 #include "selfcheck.h"
 
@@ -13,7 +14,8 @@
 #define NO_TYPE ((MPI_Datatype)(intptr_t)8)
 #define NO_COMM ((MPI_Comm)(intptr_t)8)
 #define NO_INFO ((MPI_Info)(intptr_t)8)
-static void *const volatile nothing = (void *)(intptr_t)8; /* for the compiler, anything */
+/* The compiler must not know its value. */
+static void *const volatile nothing = (void *)(intptr_t)8;
 #define NOTHING nothing
 
 #define ROOT 0
@@ -105,7 +107,7 @@ static void in_place(void)
     free(types);
 }
 
-/* The same begun and waited for. */
+/* The same with nonblocking calls and waits. */
 static void nonblocking(void)
 {
     int own = rank + 1, *all = calloc((size_t)size, sizeof(int));
@@ -165,7 +167,8 @@ static void nonblocking_blocks(void)
     free(places);
 }
 
-/* The first group's first rank gathers from the second group; its neighbours take no part. */
+/* The first rank of the first group gathers from the second group; its neighbours pass
+ * MPI_PROC_NULL. */
 static void gather_between(int color, MPI_Comm between)
 {
     const int is_first = rank == 0, sends = color == 1;
@@ -190,7 +193,7 @@ static void gather_between(int color, MPI_Comm between)
     free(all);
 }
 
-/* Two groups; the second half's ranks that are no leaders know no peer. */
+/* Two groups; ranks of the second half that are not leaders pass no valid peer communicator. */
 static void between_groups(void)
 {
     MPI_Comm half, between;
@@ -208,7 +211,7 @@ static void between_groups(void)
     MPI_Comm_free(&half);
 }
 
-/* What to start is the root's business alone. */
+/* Only the root's command is significant. */
 static void spawn(const char *self)
 {
     char *child[] = {"child", NULL}, **children[] = {child}, *commands[] = {(char *)self};
@@ -237,7 +240,7 @@ static int be_child(void)
     return MPI_Finalize();
 }
 
-/* The port is known to the roots alone. (Open MPI 4.1 reads the info of every rank.) */
+/* Only the roots know the port. (Open MPI 4.1 reads the info of every rank.) */
 static void meet(void)
 {
     char port[MPI_MAX_PORT_NAME] = "";

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * large_message.c KIND BYTES - one message of so many bytes, which is on its way
- * until the file "go" exists.
+ * large_message.c KIND BYTES - one message of BYTES bytes, which is under way until the file "go"
+ * exists.
  *
- * Rank 0 sends as the kind says. Rank 1 calls no function of MPI, unless the kind
- * begins before, until it finds the file; then it receives the message, and compares
- * some of its bytes. Both print a line when they have begun, and go on until the file
- * "end" exists.
+ * KIND selects how rank 0 sends. Rank 1 calls no function of MPI until it finds the file, unless
+ * KIND begins the receive before. Then it receives the message, and compares some of its bytes.
+ * Both ranks print a line when they have begun, and go on until the file "end" exists.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -15,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#if MPI_VERSION < 4 /* what ckpt adds to an older library */
+#if MPI_VERSION < 4 /* ckpt adds it to an older library */
 int MPI_Psend_init(const void *buffer, int partitions, MPI_Count count, MPI_Datatype datatype,
                    int destination, int tag, MPI_Comm comm, MPI_Info info,
                    MPI_Request *request) __attribute__((weak));
@@ -25,7 +24,8 @@ int MPI_Precv_init(void *buffer, int partitions, MPI_Count count, MPI_Datatype d
 int MPI_Pready(int partition, MPI_Request request) __attribute__((weak));
 #endif
 
-#define STEP 4096 /* bytes from one that is compared to the next */
+/* The distance in bytes between compared bytes. */
+#define STEP 4096
 #define TAG  5
 
 struct transfer {
@@ -70,7 +70,7 @@ static void wait_for_file(void)
     }
 }
 
-/* Rank 1 looks for all. */
+/* Rank 1 checks for the file "end" on behalf of both ranks. */
 static void go_on(const struct transfer *transfer)
 {
     int is_over = 0;
@@ -88,7 +88,7 @@ static void begun(const struct transfer *transfer)
     fflush(stdout);
 }
 
-/* A count of pairs fits into an int. */
+/* Pairs, because their number fits into an int. */
 static int pairs(const struct transfer *transfer)
 {
     return (int)(transfer->size / sizeof(uint16_t));
@@ -189,7 +189,7 @@ static void receive(const struct transfer *transfer)
            (long long)elements, wrong_bytes(transfer));
 }
 
-/* Both ranks send to each other what they replace. */
+/* Both ranks send to each other and replace their data. */
 static void replace(const struct transfer *transfer)
 {
     const int other = 1 - transfer->rank;

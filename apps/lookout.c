@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lookout.c [STEPS [STOP_FILE]] - on 4 ranks and more, a rank that waits outside of MPI: rank 1
- * looks at shared memory until rank 2 has written there, which does so behind a barrier of
- * the ranks from 2 on. Ranks 0 and 1 have collectives of their own, in which rank 0 is ahead.
- * With STEPS 0 it runs until STOP_FILE exists.
+ * lookout.c [STEPS [STOP_FILE]] - on 4 or more ranks, a rank that waits outside of MPI. Rank 1
+ * polls shared memory until rank 2 has written there, which rank 2 does after a barrier of the
+ * ranks from 2 on. Ranks 0 and 1 have separate collectives, in which rank 0 is ahead. With STEPS 0
+ * it runs until STOP_FILE exists.
  */
 #include "selfcheck.h"
 
@@ -16,7 +16,8 @@
 #define TAG            7
 
 static int rank, size;
-static _Atomic uint64_t *board; /* of rank 2, in the memory of all */
+/* Belongs to rank 2, and is mapped by all ranks. */
+static _Atomic uint64_t *board;
 static MPI_Win window;
 static MPI_Comm team; /* ranks 0 and 1, or the others */
 
@@ -44,7 +45,7 @@ static uint64_t work(uint64_t number)
     return number;
 }
 
-/* Rank 0 decides, and is the first to know. */
+/* Rank 0 decides, and learns it first. */
 static uint64_t next(uint64_t step, long steps, const char *stop_file)
 {
     uint64_t more = steps > 0 ? step < (uint64_t)steps : access(stop_file, F_OK) != 0;

@@ -2,10 +2,10 @@
 /*
  * memory.c [MEGABYTES [STEPS [MICROSECONDS]]] - ranks with much memory.
  *
- * Each rank fills its memory with random words and changes a twentieth of it at
- * each step, between a strided message, an allreduce, a barrier on half of the
- * ranks and a broadcast; it may rest between steps. All contents are checked,
- * those of the memory as a whole at the end.
+ * Each rank fills its memory with random words. At each step it changes a
+ * twentieth of the memory, between a strided message, an allreduce, a barrier
+ * on half of the ranks and a broadcast; it may pause between steps. All
+ * contents are checked, and the whole memory at the end.
  */
 #include "selfcheck.h"
 
@@ -43,7 +43,7 @@ static int block_is_right(const struct memory *m, int block)
                      m->block_words * sizeof *m->words, block_key(m, block));
 }
 
-/* Sends every third word to the right, over `comm`. */
+/* Sends every third word to the right neighbour, over `comm`. */
 static void pass_strided(const struct memory *m, MPI_Comm comm,
                          MPI_Datatype strided, long step)
 {

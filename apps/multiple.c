@@ -2,11 +2,12 @@
 /*
  * multiple.c [STEPS [THREADS [STOP_FILE]]] - many threads in MPI at once
  * (MPI_THREAD_MULTIPLE): messages, probes, collectives, new communicators;
- * until the steps are done, or else until the file exists.
+ * until the steps are done, or until the file exists if one is given.
  *
- * Each thread does its steps with its like in the other ranks, on a
- * communicator of its own or, with tags of its own, on MPI_COMM_WORLD; no two
- * keep time with each other. Now and then all threads end, and others begin.
+ * Each thread does its steps together with its counterparts in the other ranks.
+ * They use their own communicator, or their own tags on MPI_COMM_WORLD.
+ * Different threads do not synchronise. Now and then all threads end, and new
+ * ones start.
  */
 #include "selfcheck.h"
 
@@ -31,7 +32,8 @@ struct worker {
 static struct worker workers[THREADS_MAX];
 static int rank, size, next, previous;
 
-/* What the thread of that number in that rank sends in a step. */
+/* Returns the word that this thread's counterpart in rank `from` sends in a
+ * step. */
 static uint64_t word_of(const struct worker *worker, long step, int from)
 {
     return mix4((uint64_t)step, (uint64_t)worker->index, (uint64_t)from, 3);
@@ -47,7 +49,7 @@ static void ring(struct worker *worker, long step)
     worker->sum += in;
 }
 
-/* A message that is found before it is received, in one way or the other. */
+/* Finds a message by either kind of probe, then receives it. */
 static void probed(struct worker *worker, long step)
 {
     uint64_t out = word_of(worker, step, rank), in = 0;
@@ -69,7 +71,7 @@ static void probed(struct worker *worker, long step)
     worker->sum += in;
 }
 
-/* All threads' messages on one communicator, told apart by their tags. */
+/* Messages of all threads on one communicator, distinguished by their tags. */
 static void shared(struct worker *worker, long step)
 {
     const int tag = 100 + worker->index;
@@ -134,7 +136,7 @@ static void collectives(struct worker *worker, long step)
     worker->sum += all;
 }
 
-/* Makes a communicator, each in its own time, and uses it. */
+/* Makes a communicator and uses it; the threads do so at different times. */
 static void communicator(struct worker *worker, long step)
 {
     uint64_t mine = word_of(worker, step, rank), all = 0, expected = mine;
@@ -188,7 +190,7 @@ static void live_once(int count, long first, long end)
     }
 }
 
-/* Whether there is another step: STEPS are over, or the stop file exists. */
+/* Whether there is another step: STEPS are done, or the stop file exists. */
 static int goes_on(long step, long steps, const char *stop_file)
 {
     int on = step < steps;

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nonblocking.c ROUNDS SEED - random nonblocking collectives on overlapping
- * communicators.
+ * nonblocking.c ROUNDS SEED - random nonblocking collectives on overlapping communicators.
  *
- * All ranks draw the same program from the seed: in each round, some begin a
- * random collective on a random communicator. Each rank waits for what it has
- * begun in its own random order, and computes in between for a random while, so
- * that the ranks are far from each other. Blocking collectives, messages, and
- * duplications occur, too.
- * Every result is checked. Rank 0 prints "step N".
+ * All ranks draw the same program from the seed: in each round, some ranks begin a random
+ * collective on a random communicator. Each rank completes its collectives in its own random order,
+ * and computes for a random time in between, so that the ranks are far apart. Blocking collectives,
+ * messages, and duplications occur, too. Every result is checked. Rank 0 prints "step N".
  */
 #include "collective_op.h"
 
@@ -16,8 +13,8 @@
 #define MOST_PENDING 24
 
 static int rank, size;
-static uint64_t seed, drawn; /* by all alike */
-static uint64_t own;         /* by this rank alone */
+static uint64_t seed, drawn; /* by all ranks alike */
+static uint64_t own;         /* by this rank only */
 static MPI_Comm comm[COMMUNICATORS];
 static int is_topology[COMMUNICATORS];
 static struct collective_op pending[MOST_PENDING];
@@ -41,7 +38,7 @@ static void compute(int amount)
     }
 }
 
-/* Every rank has the communicators 0 to 2; the others overlap. */
+/* Every rank is a member of the communicators 0 to 2; the others overlap. */
 static void make_communicators(void)
 {
     int periods[] = {0}, members = size / 2 + 1;
@@ -72,7 +69,7 @@ static void finish_all(void)
     }
 }
 
-/* Looks whether one of them is complete. */
+/* Tests whether one of the pending collectives is complete. */
 static void look(void)
 {
     int i = draw_own(pending_count), done;
@@ -120,7 +117,7 @@ static void block(void)
     }
 }
 
-/* To the next rank around the ring; the receiver waits. */
+/* Sends a message to the next rank of the ring; the receiver waits. */
 static void message(uint64_t round)
 {
     const int tag = (int)(round % 1000);
@@ -134,8 +131,8 @@ static void message(uint64_t round)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* Communicator 0 is replaced by a duplicate. Open MPI 4.1 cannot free one under
- * a pending collective. */
+/* Replaces communicator 0 by a duplicate. Open MPI 4.1 cannot free a communicator with a pending
+ * collective. */
 static void replace(void)
 {
     MPI_Comm twin;

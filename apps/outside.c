@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * outside.c GATE LAST_GATE - a program that has not begun with MPI, or is done.
+ * outside.c GATE LAST_GATE - a program before MPI_Init and after MPI_Finalize.
  *
  * Waits for a file before MPI_Init, and for another one after MPI_Finalize.
  */

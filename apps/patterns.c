@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * patterns.c PATTERN [ROUNDS [PERIOD_US [BYTES]]] - the patterns of
- * communication that the simulator knows, too, each a round that is repeated:
+ * patterns.c PATTERN [ROUNDS [PERIOD_US [BYTES]]] - the simulator's patterns of
+ * communication, each a round that is repeated:
  *
  *   independent  compute
- *   ring         compute, send to the next rank, receive from the one before
+ *   ring         compute, send to the next rank, receive from the previous one
  *   all-to-all   compute, send to all others, receive from all others
- *   wildcard     rank 0 answers whoever has sent;
- *                others compute, send to it and wait for the answer
- *   collective   compute, a collective of all
+ *   wildcard     rank 0 answers whichever rank has sent; others compute, send
+ *                to
+ *                rank 0 and wait for the answer
+ *   collective   compute, a collective of all ranks
  *
  * To compute means to sleep here, PERIOD_US on average, so that many ranks on
- * few processors behave like ranks with a processor each. After the first round
- * there is a barrier, and then the line "begun": each channel of the pattern
- * has been used. What a message has in it follows from sender, receiver and
- * round.
+ * few processors behave like ranks with one processor each. After the first
+ * round there is a barrier, and then the line "begun": each channel of the
+ * pattern has been used. The content of a message follows from sender, receiver
+ * and round.
  */
 #include "selfcheck.h"
 
 #include <time.h>
 
 #define MAX_RANKS 64
-#define IMBALANCE 0.2   /* least to most of a period, as a fraction */
-#define LINE_US   20000 /* of progress output, at most one in so long */
+#define IMBALANCE 0.2   /* range of a period, as a fraction */
+#define LINE_US   20000 /* minimum time between two lines of progress output */
 
 enum { TAG_MESSAGE = 1, TAG_ANSWER };
 
@@ -106,8 +107,8 @@ static uint64_t all_to_all(uint64_t round)
     return sum;
 }
 
-/* As many answers as there are other ranks: one that is fast may get two of
- * them while a slow one gets none. So the round is that of the asking rank. */
+/* Sends as many answers as there are other ranks. A fast rank may get two of
+ * them while a slow one gets none, so the round is the asking rank's. */
 static void answer_others(void)
 {
     for (int i = 1; i < size; i++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * polled.c ROUNDS - rank 0 asks after the same array of receives again and again.
+ * polled.c ROUNDS - rank 0 tests the same array of receives again and again.
  *
- * Half of them are persistent: in each round the array has the same handles there, and
- * other requests in the MPI library. Some elements are MPI_REQUEST_NULL. Rank 1 sends only
- * when rank 0 has asked in vain for a while.
+ * Half of them are persistent: in each round the array has the same handles for these, and other
+ * requests in the MPI library. Some elements are MPI_REQUEST_NULL. Rank 1 sends only after rank 0
+ * has made unsuccessful tests for a while.
  */
 #include "selfcheck.h"
 
@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 #define PART    40
-#define COUNT   (3 * PART) /* persistent ones, ordinary ones, none */
-#define IN_VAIN 3000       /* calls of each kind */
+#define COUNT   (3 * PART) /* persistent, ordinary, null */
+#define IN_VAIN 3000       /* unsuccessful tests of each kind */
 #define GO      COUNT      /* the tag of rank 0's message */
 
 static MPI_Request requests[COUNT];
@@ -48,7 +48,7 @@ static void ask_in_vain(void)
     }
 }
 
-/* Asks until all are complete: one at a time, with others that are not yet. */
+/* Tests until all are complete: one becomes complete at a time, while others are not. */
 static uint64_t receive_all(long round)
 {
     uint64_t sum = 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reader.c - rank 0 reads its standard input line by line and tells all ranks; every line has
- * its number, so that none may be missing or come twice.
+ * reader.c - rank 0 reads its standard input line by line and sends each line's number to all
+ * ranks. The numbers show missing and duplicated lines.
  *
  *     reader LINES PAUSE_US [EARLY [END]]
  *
- * The input is "0 ...", "1 ...", to LINES - 1. EARLY lines are read before MPI_Init. END is 0
- * if the end of the input is not awaited (Open MPI 5.0 does not forward it). Prints a step line
- * with each line read, and an OK line with a checksum of all of it.
+ * The input is "0 ...", "1 ...", to LINES - 1. The program reads EARLY lines before MPI_Init. If
+ * END is 0, it does not wait for the end of the input (Open MPI 5.0 does not forward it). It prints
+ * a step line with each line, and an OK line with a checksum of the input.
  */
 #include "selfcheck.h"
 
@@ -24,7 +24,7 @@ static void pause_us(long us)
     }
 }
 
-/* The number of the next line, -1 at the end of the input. */
+/* Returns the number of the next line, -1 at the end of the input. */
 static long read_number(long expected)
 {
     static char *line;

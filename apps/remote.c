@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * remote.c [STEPS [STOP_FILE]] - ranks that work in each other's memory, by
- * every kind of window and of synchronisation.
+ * remote.c [STEPS [STOP_FILE]] - ranks that work in each other's memory, by every kind of window
+ * and of synchronisation.
  *
- * At each step: a halo between fences, a ring of post and start, a hash table
- * under exclusive locks, counters inside of one MPI_Win_lock_all that never
- * ends, stores into shared memory under a lock made of compare-and-swap, and
- * now and then memory that is attached for the occasion. What all must find
- * afterwards follows from the step, so an access that is lost, done twice or
- * done too early or too late is detected. With STEPS 0 it runs until STOP_FILE
- * exists.
+ * Each step has these parts: a halo between fences; a ring of post and start; a hash table under
+ * exclusive locks; counters inside of one MPI_Win_lock_all that never ends; stores into shared
+ * memory under a lock made of compare-and-swap; and now and then memory that is attached for one
+ * use. The step determines all results, so the program detects an access that is lost, duplicated,
+ * too early or too late. With STEPS 0 it runs until STOP_FILE exists.
  */
 #include "selfcheck.h"
 
@@ -18,8 +16,8 @@
 #define HALO           700 /* numbers */
 #define BUCKET         64  /* keys of one rank's part of the table */
 #define KEYS           5   /* inserted by each rank at each step */
-#define STEPS_PER_LINE 16  /* of progress output; also between looks at the file */
-#define LIFE           96  /* steps after which all windows are made anew */
+#define STEPS_PER_LINE 16  /* of progress output, and between checks for the file */
+#define LIFE           96  /* steps after which all windows are made again */
 
 enum { COUNTER, SUM, COUNTERS };
 enum { LOCK, TOTAL, SHARED };
@@ -32,7 +30,7 @@ static MPI_Group left_group, right_group;
 
 static uint64_t halo_cells[2 * HALO]; /* from the left, from the right */
 static uint64_t *ring_cell, *counter_cells, *shared_cells;
-static uint64_t bucket[1 + BUCKET]; /* how many keys, keys */
+static uint64_t bucket[1 + BUCKET]; /* number of keys, then the keys */
 
 static void open_windows(void)
 {
@@ -70,7 +68,7 @@ static void close_windows(void)
     MPI_Win_free(&attached);
 }
 
-/* Everyone's row to both neighbours, between two fences. */
+/* Puts each rank's row to both neighbours, between two fences. */
 static void exchange_halo(uint64_t step)
 {
     static uint64_t row[HALO];
@@ -85,7 +83,7 @@ static void exchange_halo(uint64_t step)
     MPI_Win_fence(0, halo);
 }
 
-/* Each puts into the right neighbour's cell, which that one has posted. */
+/* Each rank puts into the right neighbour's cell, for which the neighbour has called post. */
 static void pass_ring(uint64_t step)
 {
     uint64_t mine = mix4(2, step, (uint64_t)rank, 0);
@@ -126,7 +124,7 @@ static uint64_t key_of(uint64_t step, int inserter, int number)
     return mix4(3, step, (uint64_t)inserter, (uint64_t)number);
 }
 
-/* All insert keys; each checks that its part holds what belongs there. */
+/* All ranks insert keys; each checks that its part holds the right keys. */
 static uint64_t fill_table(uint64_t step)
 {
     uint64_t expected = 0, found = 0, sum;
@@ -154,8 +152,8 @@ static uint64_t fill_table(uint64_t step)
     return sum;
 }
 
-/* Draws numbers from the counter of the right neighbour, whom others leave
- * alone, and adds to a sum at every rank. */
+/* Draws numbers from the counter of the right neighbour, which no other rank uses, and adds to a
+ * sum at every rank. */
 static void count(uint64_t age)
 {
     uint64_t one = 1, drawn = 0, value = age + (uint64_t)rank, seen = 0;
@@ -181,8 +179,8 @@ static void count(uint64_t age)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Adds to a number of the node's first rank by load and store, under a lock of
- * our own. */
+/* Adds to a number of the node's first rank by load and store, under a lock made of
+ * compare-and-swap. */
 static void add_shared(uint64_t age)
 {
     const uint64_t nobody = 0, me = (uint64_t)node_rank + 1;
@@ -227,7 +225,7 @@ static void use_attached(uint64_t step)
     free(cells);
 }
 
-/* One step; returns what to add to the answer. */
+/* Runs one step; returns its contribution to the answer. */
 static uint64_t work(uint64_t step)
 {
     uint64_t sum;

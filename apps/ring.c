@@ -2,10 +2,10 @@
 /*
  * ring.c [STEPS] - a bit of everything MPI offers, checked at every step.
  *
- * A token goes round; ranks send one another a random set of messages received
- * with wildcards; communicators are split, used and freed; derived types and a
- * non-commutative operation are used; all collectives take turns. The answer
- * depends on the number of steps and ranks only.
+ * A token goes round the ring. Ranks send one another a random set of messages,
+ * which are received with wildcards. Communicators are split, used and freed.
+ * Derived types and a non-commutative operation are used, and all collectives
+ * take turns. The answer depends only on the numbers of steps and ranks.
  */
 #include "ring_collectives.h"
 #include "selfcheck.h"
@@ -14,7 +14,7 @@
 #define MAX_MESSAGES    64    /* random messages per step */
 #define COLLECTIVES     3     /* per step */
 #define STEPS_PER_LINE  250   /* of progress output */
-#define STEPS_PER_SPLIT 8     /* how long a sub-communicator lives */
+#define STEPS_PER_SPLIT 8     /* lifetime of a sub-communicator */
 #define SIDE            6     /* of the matrix whose columns are exchanged */
 
 enum { TAG_TOKEN = 1000, TAG_COLUMN, TAG_RECORD };
@@ -126,8 +126,8 @@ static struct message random_message(const struct place *p, int m)
     return message;
 }
 
-/* Takes one message from anyone and checks that it is the next one its sender
- * has sent us; latest[] holds the last one of each sender. */
+/* Receives one message from any rank and checks that it is the next one of its
+ * sender; latest[] holds the last one of each sender. */
 static uint64_t receive_any(const struct place *p, int *latest)
 {
     static unsigned char buffer[LARGEST];
@@ -263,7 +263,7 @@ static void multiply_matrices(struct ring *ring)
     ring->sum += product[0];
 }
 
-/* Makes a new pair of sub-communicators now and then, and uses ours. */
+/* Makes a new pair of sub-communicators now and then, and uses this rank's. */
 static void use_half(struct ring *ring)
 {
     const struct place *p = &ring->world;
@@ -294,7 +294,7 @@ static void run_step(struct ring *ring)
     exchange_columns(ring);
     exchange_records(ring);
     use_half(ring);
-    /* Also keeps the wildcard receives of two steps apart. */
+    /* This also keeps the wildcard receives of two steps apart. */
     multiply_matrices(ring);
     for (uint64_t i = 0; i < COLLECTIVES; i++) {
         ring->sum += run_collective(

@@ -2,8 +2,9 @@
 /*
  * ring_collectives.c - every collective operation of MPI, checked.
  *
- * Each function calls its operation, blocking or nonblocking with a wait at
- * once, and compares all it received with what the other ranks must have sent.
+ * Each function calls its operation, blocking or nonblocking with an immediate
+ * wait, and compares all received data with the data that the other ranks must
+ * have sent.
  */
 #include "ring_collectives.h"
 
@@ -11,8 +12,8 @@
 
 #define WIDTH 5 /* elements per pair of ranks */
 
-/* Calls one form of an operation; the arguments are the same but for the
- * request. Needs `immediate` in scope. */
+/* Calls one form of an operation; both forms have the same arguments, except
+ * for the request. Needs `immediate` in scope. */
 #define COLLECTIVE(blocking, nonblocking, ...)                                 \
     do {                                                                       \
         if (immediate) {                                                       \
@@ -25,7 +26,7 @@
         }                                                                      \
     } while (0)
 
-/* Element `i` of what rank `from` sends to rank `to`. */
+/* Returns element `i` of the data that rank `from` sends to rank `to`. */
 static uint64_t item(const struct place *p, int from, int to, int i)
 {
     return mix4(p->step, (uint64_t)from, (uint64_t)to, (uint64_t)i);
@@ -46,7 +47,7 @@ static void check(const struct place *p, const uint64_t *data, int from, int to,
     }
 }
 
-/* Sum of element `i` that ranks [0, last] send to `to`. */
+/* Returns the sum of element `i` that ranks [0, last] send to `to`. */
 static uint64_t sum_of(const struct place *p, int last, int to, int i)
 {
     uint64_t sum = 0;

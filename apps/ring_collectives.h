@@ -11,7 +11,7 @@
 
 #define MAX_RANKS 16 /* in a communicator */
 
-/* Where and when a collective operation is called. */
+/* The place and time of a call of a collective operation. */
 struct place {
     MPI_Comm comm;
     int rank;
@@ -19,11 +19,12 @@ struct place {
     uint64_t step; /* decides data and roots */
 };
 
-/* Number of collective operations, blocking and nonblocking counted apart. */
+/* The number of collective operations; blocking and nonblocking forms count
+ * separately. */
 int collective_count(void);
 
-/* Calls one of them, checks every element of its result, and returns a
- * checksum of what this rank received. */
+/* Calls one of them, checks every element of its result, and returns a checksum
+ * of the data that this rank received. */
 uint64_t run_collective(int which, const struct place *place);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * scattered.c [MEGABYTES [STEPS [PER_MILLE [MICROSECONDS [LIBC [HURRY]]]]]] - ranks that write to
- * a few of their pages at each step, here and there, and whose memory comes and goes.
+ * scattered.c [MEGABYTES [STEPS [PER_MILLE [MICROSECONDS [LIBC [HURRY]]]]]] - ranks that write a
+ * few scattered pages at each step, and map and unmap memory.
  *
- * Pages of a large array get new content, also by the kernel (read). Beside it there
- * are blocks that are mapped, unmapped, moved, made zero or read-only. Then an
- * allreduce, and perhaps a rest. All that was not touched is checked at the end, a part
- * of it at each step. LIBC 1: all memory but the blocks comes from malloc() and moves at
- * each step: free() gives it back to the kernel. There are no rests when the file HURRY exists.
+ * Pages of a large array get new content, sometimes by the kernel (read). There are also blocks
+ * that are mapped, unmapped, moved, zeroed or made read-only. An allreduce follows, and perhaps a
+ * pause. All untouched memory is checked at the end, and a part of it at each step. LIBC 1: all
+ * memory except the blocks comes from malloc() and moves at each step: free() returns it to the
+ * kernel. The pauses are skipped when the file HURRY exists.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -22,7 +22,7 @@
 #define BLOCKS         24
 #define BLOCK_PAGES    16
 #define STEPS_PER_LINE 10
-#define CHECKS         64 /* pages looked at in each step */
+#define CHECKS         64 /* pages checked in each step */
 
 enum block_state { ABSENT, FILLED, ZERO };
 
@@ -43,7 +43,7 @@ static uint64_t page_key(long page)
     return mix4((uint64_t)rank, (uint64_t)page, (uint64_t)version[page], 11);
 }
 
-/* Every other time the kernel does it. */
+/* Writes a page; every other time, the kernel does it. */
 static void write_page(long page, long step)
 {
     unsigned char *at = array + page * PAGE, content[PAGE];
@@ -97,7 +97,7 @@ static void map_block(struct block *b)
     b->state = ZERO;
 }
 
-/* To a place where another block may have been. */
+/* Moves a block to a place where another block may have been. */
 static void move_block(struct block *b)
 {
     const size_t size = BLOCK_PAGES * PAGE;
@@ -108,7 +108,7 @@ static void move_block(struct block *b)
     CHECK(b->memory == place);
 }
 
-/* To where the next one is, which goes; or was. */
+/* Moves a block onto the next one, which this unmaps; does nothing if the next one is absent. */
 static void move_onto(struct block *b, struct block *next)
 {
     const size_t size = BLOCK_PAGES * PAGE;
@@ -151,7 +151,7 @@ static void change_block(int i, long step)
     case 2:
         move_block(b);
         break;
-    case 3: /* as it is */
+    case 3: /* unchanged */
         CHECK(mprotect(b->memory, size, PROT_READ) == 0);
         check_block(i);
         CHECK(mprotect(b->memory, size, PROT_READ | PROT_WRITE) == 0);
@@ -169,7 +169,7 @@ static void change_block(int i, long step)
     }
 }
 
-/* The array is somewhere else afterwards. */
+/* Copies the array to another place. */
 static void renew_array(void)
 {
     unsigned char *place = malloc((size_t)pages * PAGE);
@@ -228,7 +228,7 @@ int main(int argc, char **argv)
     writes = pages * number_argument(argc, argv, 3, 10) / 1000;
     pause = number_argument(argc, argv, 4, 0);
     from_libc = number_argument(argc, argv, 5, 0);
-    /* What is that large has a mapping of its own. */
+    /* Larger allocations get separate mappings. */
     CHECK(mallopt(M_MMAP_THRESHOLD, 1 << 20) == 1);
     array = from_libc ? calloc((size_t)pages, PAGE)
                       : mmap(NULL, (size_t)pages * PAGE, PROT_READ | PROT_WRITE,
@@ -236,7 +236,7 @@ int main(int argc, char **argv)
     version = calloc((size_t)pages, sizeof *version);
     CHECK(array != MAP_FAILED && array != NULL && version != NULL && pipe(content_pipe) == 0);
     for (long page = 0; page < pages; page++) {
-        if (page % 8 != 0) { /* the others are zero until they are written to */
+        if (page % 8 != 0) { /* the others are zero until written */
             write_page(page, -1);
         }
     }

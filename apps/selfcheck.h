@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * selfcheck.h - what the self-checking MPI programs share.
+ * selfcheck.h - code that the self-checking MPI programs share.
  *
- * A wrong result ends the whole job at once. Data comes from generator.h, so
- * that each rank can compute what any other rank has sent.
+ * A wrong result ends the whole job at once. Data comes from generator.h, so each rank can compute
+ * the data that any other rank has sent.
  */
 #ifndef SELFCHECK_H
 #define SELFCHECK_H
@@ -47,8 +47,7 @@ static inline void wait_for_end_of_job(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The job's answer, from what each rank has found: printed by rank 0 when the job
- * may end. */
+/* Computes the job's answer from each rank's sum; rank 0 prints it when the job may end. */
 static inline void print_answer(uint64_t sum)
 {
     uint64_t answer;

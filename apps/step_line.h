@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * step_line.h - by what long programs show that they get on.
+ * step_line.h - progress lines of long programs.
  */
 #ifndef STEP_LINE_H
 #define STEP_LINE_H
@@ -11,7 +11,7 @@
 
 #define STEP_LINE_NS INT64_C(100000000) /* between two lines */
 
-/* Prints "step N", unless it has just done that. */
+/* Prints "step N", at most once in STEP_LINE_NS. */
 static inline void print_step(long step)
 {
     static int64_t printed;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stepped.c OPERATION - an operation again and again, one at a time for who watches.
+ * stepped.c OPERATION - repeats an operation; a test controls each repetition.
  *
- * Rank 1 begins the N-th operation (barrier, reduce, in_place, split, receive, wait) at once, rank 0
- * when the file "step.N" exists. With the file "end" the operation after it is the last.
+ * Rank 1 begins the N-th operation (barrier, reduce, in_place, split, receive, wait) at once, rank
+ * 0 when the file "step.N" exists. When the file "end" exists, the next operation is the last.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static int exists(const char *format, int number)
     return access(name, F_OK) == 0;
 }
 
-/* 1 if its result is right. */
+/* Returns 1 if the operation's result is right. */
 static int operate(const char *name, int rank, int step)
 {
     int value = step + rank;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * threads.cpp [STEPS [WORKERS]] - C++ threads compute while main does MPI.
+ * threads.cpp [STEPS [WORKERS]] - C++ threads compute while main calls MPI.
  *
- * At each step the main thread hands a task to every worker, goes round the
- * ring while they compute, then waits for the results and reduces them. Each
- * rank can compute what every worker of every rank must have found.
+ * At each step the main thread hands a task to every worker, passes a token
+ * round the ring while they compute, then waits for the results and reduces
+ * them. Each rank can compute the result of every worker of every rank.
  */
 #include "selfcheck.h"
 
@@ -109,7 +109,7 @@ class Workers
     std::vector<std::thread> threads_;
 };
 
-/* A token around the ring, while the workers compute. */
+/* Passes a token around the ring, while the workers compute. */
 std::uint64_t pass_token(std::uint64_t token, int rank, int size)
 {
     std::uint64_t received = 0;
@@ -122,7 +122,7 @@ std::uint64_t pass_token(std::uint64_t token, int rank, int size)
     return token;
 }
 
-/* What all workers of all ranks must have found together. */
+/* Returns the sum of the results of all workers of all ranks. */
 std::uint64_t expected_sum(long step, int size, int workers)
 {
     std::uint64_t sum = 0;

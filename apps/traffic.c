@@ -4,8 +4,8 @@
  *
  * Messages of 1 byte to 1 MiB flow between all pairs of ranks. The size and the
  * content of a message follow from its sender, receiver and number in their
- * stream, so a lost, duplicated, reordered or damaged message is detected.
- * With STEPS 0 it runs until STOP_FILE exists.
+ * stream. So the program detects a lost, duplicated, reordered or damaged
+ * message. With STEPS 0 it runs until STOP_FILE exists.
  */
 #include "selfcheck.h"
 
@@ -33,7 +33,7 @@ struct peer {
     struct slot sent[NAMED];
     struct slot received[NAMED];
     struct slot sent_any;
-    struct slot received_any; /* from whichever peer */
+    struct slot received_any; /* from any peer */
     struct control control;
 };
 
@@ -56,9 +56,9 @@ static int bytes_of(uint64_t key, int tag)
     return tag == TAG_ANY && bytes > SMALL ? SMALL : bytes;
 }
 
-/* The wildcard stream has a tag for even and one for odd steps: without, a peer
- * that is a step ahead takes the receive meant for one that is not, and two
- * that so wait for each other's next receive stand still for good. */
+/* The wildcard stream has a tag for even and one for odd steps. Otherwise a
+ * peer that is a step ahead could match the receive meant for a slower peer.
+ * Two such ranks would then wait for each other's next receive for ever. */
 static int mpi_tag(int tag, uint64_t number)
 {
     return tag == TAG_ANY && number % 2 != 0 ? TAG_ANY_ODD : tag;
@@ -86,7 +86,8 @@ static void send(struct slot *slot, int to, int tag, uint64_t number,
               MPI_COMM_WORLD, request);
 }
 
-/* Room for one byte more than expected, to see a message that is too long. */
+/* Posts a receive with room for one byte more than expected, to detect a
+ * message that is too long. */
 static void receive(struct slot *slot, int from, int tag, uint64_t number,
                     MPI_Request *request)
 {
@@ -111,8 +112,8 @@ static uint64_t check_message(const struct slot *slot, int from, int tag,
     return key;
 }
 
-/* One step: everything with every peer at once. Returns what to add to the
- * answer; lowers *last_step to what the peers know. */
+/* Runs one step: everything with every peer at once. Returns the step's
+ * contribution to the answer; lowers *last_step to the peers' value. */
 static uint64_t exchange(uint64_t step, uint64_t *last_step)
 {
     enum { PER_PEER = 2 * (NAMED + 2) };
@@ -190,7 +191,7 @@ int main(int argc, char **argv)
         if (rank == 0 && step % STEPS_PER_LINE == 0) {
             printf("step %" PRIu64 "\n", step);
             fflush(stdout);
-            /* One step is enough for all to hear of it. */
+            /* One step is enough to inform all ranks. */
             if (steps == 0 && last_step == UINT64_MAX &&
                 access(argv[2], F_OK) == 0) {
                 last_step = step + 1;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tree_content.c - the less common ways to make and to change a file: unnamed
- * files that get a name, streams that are opened again, copies inside the kernel,
- * holes, and programs that are started.
+ * tree_content.c - the less common ways to make and to change a file: unnamed files that get a
+ * name, reopened streams, copies inside the kernel, holes, and child processes.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -55,7 +54,7 @@ static void write_by_creat(int file)
     close_file(fd);
 }
 
-/* Without a name at first, or, where that is not possible, under another one. */
+/* Makes a file without a name at first, or, if that is not possible, under another name. */
 static void write_unnamed(int file)
 {
     char link[64];
@@ -76,8 +75,8 @@ static void write_unnamed(int file)
     close_file(fd);
 }
 
-/* A stream with a small buffer that goes back and overwrites; one that is opened
- * again under another name. */
+/* Uses a stream with a small buffer that goes back and overwrites; reopens another stream under
+ * another name. */
 static void write_by_stream(int file)
 {
     struct model *now = &model[file];
@@ -108,7 +107,7 @@ static void write_by_descriptor_stream(int file)
           fclose(out) == 0);
 }
 
-/* The content of another file, moved by the kernel. */
+/* Copies the content of another file in the kernel. */
 static void write_copy(int file)
 {
     const int other = (file + 1 + (int)draw(FILES - 1)) % FILES;
@@ -135,7 +134,7 @@ static void write_copy(int file)
     close_file(to);
 }
 
-/* Another program copies a file. */
+/* Starts another program that copies a file. */
 static void write_by_program(int file)
 {
     const int other = (file + 1) % FILES;
@@ -161,13 +160,13 @@ void write_otherwise(int file)
         write_by_creat, write_unnamed, write_by_stream,
         write_by_descriptor_stream, write_copy, write_by_program};
 
-    /* A process is dear: rarely. */
+    /* A process is expensive, so it is rare. */
     ways[draw(8) == 0 ? 5 : draw(5)](file);
 }
 
 /* ---- A file that is there ------------------------------------------------------------ */
 
-/* Longer, with zeros, or shorter. */
+/* Makes the file longer, with zeros, or shorter. */
 static void resize(struct model *now, int fd)
 {
     const size_t size = (size_t)draw(now->size + 5000);
@@ -183,7 +182,7 @@ static void resize(struct model *now, int fd)
     now->size = size;
 }
 
-/* A hole, and space at the end. Not all file systems can. */
+/* Makes a hole, and allocates space at the end. Not all file systems support that. */
 static void allocate(struct model *now, int fd)
 {
     const size_t start = (size_t)draw(now->size + 1), size = 1 + (size_t)draw(6000);

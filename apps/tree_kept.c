@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tree_kept.c - files that stay open, or mapped, over all steps; and files that all
- * ranks append to.
+ * tree_kept.c - files that stay open, or mapped, over all steps; and files to which all ranks
+ * append.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -18,11 +18,13 @@
 
 #define MAPPED (3 * 4096) /* bytes */
 
-static struct model rewritten; /* of the file that is open for both */
+/* The file is open for reading and writing. */
+static struct model rewritten;
 static unsigned char mapped_bytes[MAPPED];
 static unsigned char *map;
 static int kept, lines;
-static FILE *stream; /* its buffer is written when it is full */
+/* The stream writes its buffer when it is full. */
+static FILE *stream;
 static long stream_length;
 
 void open_kept_files(void)
@@ -40,7 +42,7 @@ void open_kept_files(void)
     CHECK(lines >= 0);
 }
 
-/* All ranks, in turn. */
+/* All ranks append, in turn. */
 static void append_lines(void)
 {
     for (int turn = 0; turn < ranks; turn++) {

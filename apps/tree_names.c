@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tree_names.c - files, directories, symbolic and hard links in a directory of
- * their own, which are made, renamed, exchanged and removed. The directory is
- * listed at each step.
+ * tree_names.c - files, directories, symbolic and hard links in their own directory, which are
+ * made, renamed, exchanged and removed. Each step lists the directory.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -24,7 +23,7 @@
 
 enum type { ABSENT, REGULAR, DIRECTORY_WITH_FILE, SYMBOLIC };
 
-/* What has the name n0, n1, ... Two links to one file have one mark. */
+/* The objects named n0, n1, ... Two links to one file have the same mark. */
 static struct {
     enum type type;
     int mark;
@@ -40,7 +39,7 @@ static const char *name(int index)
     return all[index];
 }
 
-/* The file in a directory. */
+/* Returns the path of the file in a directory. */
 static const char *inside(int index)
 {
     static char path[16];
@@ -106,7 +105,7 @@ static void move(int from, int to)
     if (names[from].type == REGULAR && names[to].type == REGULAR &&
         names[from].mark == names[to].mark) {
         CHECK(renameat(directory, name(from), directory, name(to)) == 0);
-        return; /* two links to one file: both stay */
+        return; /* links to one file: both stay */
     }
     if (names[to].type != ABSENT &&
         (names[from].type == DIRECTORY_WITH_FILE ||

@@ -4,12 +4,12 @@
  *
  *     tree_writer DIRECTORY STEPS SEED PAUSE_US
  *
- * Each rank has the directory rank.N; all append lines to the files shared/log and
- * shared/lines in turn and write disjoint blocks of shared/blocks. The common ways to
- * change a file are here, the others in tree_*.c. What is done depends on seed, rank and step
- * only, so an undisturbed run with the same arguments leaves the same tree. The sizes
- * and a checksum of what each rank has in its files are kept in memory, and compared with
- * the files at each step: after a restart with other files the program says WRONG.
+ * Each rank has the directory rank.N. All ranks append lines to the files shared/log and
+ * shared/lines in turn and write disjoint blocks of shared/blocks. This file has the common ways to
+ * change a file, tree_*.c the others. Seed, rank and step determine all changes, so an undisturbed
+ * run with the same arguments leaves the same tree. Each rank keeps the sizes and a checksum of its
+ * files in memory, and compares them with the files at each step: after a restart with other files
+ * the program prints WRONG.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -35,7 +35,7 @@
 struct model model[FILES];
 static uint64_t state; /* of the random numbers */
 int rank, ranks, step;
-static int kept_open = -1; /* appended to over many steps */
+static int kept_open = -1; /* an open file for appends over many steps */
 
 void check(int condition, const char *what, int line)
 {
@@ -75,7 +75,7 @@ void fill(unsigned char *bytes, size_t size)
     }
 }
 
-/* A size; now and then a large one. */
+/* Draws a size; now and then a large one. */
 static size_t draw_size(void)
 {
     return draw(8) == 0 ? draw(LARGEST) : draw(6000);
@@ -222,7 +222,7 @@ static void change_attributes(int file)
     CHECK(utimensat(AT_FDCWD, name_of(file), times, 0) == 0);
 }
 
-/* Makes and removes links and directories; renames one that an earlier step has made. */
+/* Makes and removes links and directories, and renames those of earlier steps. */
 static void play_with_names(void)
 {
     char target[64];
@@ -352,7 +352,7 @@ static void compare(int file)
     CHECK(close(fd) == 0);
 }
 
-/* One rank appends a line; each writes its own block. */
+/* One rank appends a line; each rank writes its own block. */
 static void change_shared(void)
 {
     unsigned char block[BLOCK];
@@ -385,7 +385,7 @@ static void begin(const char *directory)
     kept_open = open("kept-open", O_WRONLY | O_CREAT | O_APPEND, 0644);
     CHECK(kept_open >= 0);
     make_names();
-    MPI_Barrier(MPI_COMM_WORLD); /* the shared directory is there */
+    MPI_Barrier(MPI_COMM_WORLD); /* the shared directory exists */
     open_kept_files();
 }
 

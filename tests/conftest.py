@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""conftest.py - what the end-to-end tests share."""
+"""conftest.py - fixtures and options that the end-to-end tests share."""
 
 import contextlib
 import fcntl
@@ -22,8 +22,8 @@ from ckpttest.mpis import OPENMPI5  # noqa: E402
 
 LONGEST_TEST = 600  # seconds
 
-# Tests whose ranks never pause: side by side they would take each other's cores. Those
-# in these files that mostly wait all the same are marked so.
+# Tests whose ranks never pause: in parallel they would take each other's cores. Tests in these
+# files that mostly wait are marked `waiting`.
 BUSY = {
     "test_agent",
     "test_campaigns",
@@ -36,8 +36,8 @@ BUSY = {
     "test_threads",
 }
 
-# Tests that run side by side with others, but not with more of their kind than there are
-# processors: their ranks compute for some seconds.
+# Tests that may run in parallel with others, but no more of them than there are processors: their
+# ranks compute for some seconds.
 COMPUTING = {
     "test_incremental",
     "test_places",
@@ -85,7 +85,7 @@ def no_test_stands_still():
 
 @pytest.fixture
 def lab(tmp_path):
-    """A scratch place; whatever runs in it is killed at the end."""
+    """A lab; all its processes are killed at the end."""
     place = Lab(tmp_path, holds=True)
     yield place
     place.close()
@@ -93,7 +93,7 @@ def lab(tmp_path):
 
 @pytest.fixture
 def nodes(tmp_path):
-    """Two nodes; for tests that ask first whether this machine can have them."""
+    """Two nodes; for tests that first check whether this machine can have nodes."""
     made = Cluster(tmp_path / "cluster", 2)
     yield made
     made.close()
@@ -101,7 +101,7 @@ def nodes(tmp_path):
 
 @pytest.fixture
 def box(tmp_path):
-    """Three nodes, and one without ranks for commands; likewise."""
+    """Three nodes, and a fourth without ranks for commands; likewise."""
     made = Cluster(tmp_path / "cluster", 3)
     yield made
     made.close()
@@ -109,7 +109,7 @@ def box(tmp_path):
 
 @pytest.fixture
 def lab5(tmp_path):
-    """A scratch place in which mpirun is that of Open MPI 5.0."""
+    """A lab that uses mpirun of Open MPI 5.0."""
     lab = Lab(tmp_path, mpirun=OPENMPI5.mpirun, holds=True, **OPENMPI5.settings())
     yield lab
     lab.close()
@@ -117,8 +117,8 @@ def lab5(tmp_path):
 
 @pytest.fixture(scope="session")
 def native(tmp_path_factory, worker_id):
-    """Answers of uninterrupted runs, each made once: by whichever worker of pytest-xdist
-    wants it first."""
+    """Answers of uninterrupted runs. Each is made once, by the first pytest-xdist worker that wants
+    it."""
     base = tmp_path_factory.getbasetemp()
     answers = (base if worker_id == "master" else base.parent) / "answers"
     answers.mkdir(exist_ok=True)
@@ -126,7 +126,7 @@ def native(tmp_path_factory, worker_id):
     def run(program):
         key = repr((program.name, program.ranks, *map(str, program.argv)))
         path = answers / hashlib.sha256(key.encode()).hexdigest()
-        with open(path, "a+b") as file:  # who comes while one makes it waits
+        with open(path, "a+b") as file:  # other workers wait while one makes the answer
             fcntl.flock(file, fcntl.LOCK_EX)
             file.seek(0)
             if content := file.read():

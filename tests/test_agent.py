@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The node agent: it may die at any time, it serves requests in turn, it ends
-by itself, and nobody but the user reads what it writes."""
+"""The node agent: it may die at any time, it serves requests in turn, it ends by
+itself, and only the user can read its files."""
 
 import signal
 import stat
@@ -11,8 +11,8 @@ import pytest
 
 from ckpttest import processes, programs
 
-# Faults that end the agent, in the order in which they are reached, each with
-# the count at which it strikes in the second checkpoint of two ranks.
+# Faults that end the agent, in the order in which the agent reaches them. Each has the
+# count at which it strikes in the second checkpoint of two ranks.
 FATAL = [
     "agent-during-capture:3",
     "image-before-rename:2",
@@ -22,20 +22,20 @@ FATAL = [
 
 
 def agent_of(lab, job):
-    """Process id of the agent of a job."""
+    """Returns the process id of a job's agent."""
     (status,) = lab.ckpt_json("status", job.pid)
     return status["agent_pid"]
 
 
 def start(lab, program):
-    """A job that has got going."""
+    """Starts a job and waits for its progress."""
     job = lab.start(program)
     job.wait_for(program.progress)
     return job
 
 
 def test_an_agent_crashes(lab):
-    """It tells of that in its log; the job goes on."""
+    """The agent reports the crash in its log; the job goes on."""
     stop = lab.directory / "stop"
     program = programs.traffic(0, 2, stop)
     job = start(lab, program)
@@ -55,7 +55,8 @@ def test_an_agent_crashes(lab):
 
 def lose_agent_in_a_checkpoint(lab, program, then=None, **settings):
     """The second checkpoint fails, the program goes on, the next one works. then:
-    called after the failure; settings: among them the fault. The job, which runs on."""
+    called after the failure; settings: among them the fault. Returns the running
+    job."""
     job = lab.start(program, **{"CKPT_SNAPSHOT": "stop", **settings})
     job.wait_for(program.progress)
     lab.checkpoint(job)
@@ -71,8 +72,8 @@ def lose_agent_in_a_checkpoint(lab, program, then=None, **settings):
 
 
 def survive_agent_in_a_checkpoint(lab, then=None, **settings):
-    """The same, and what was saved then is restarted, with a program that checks all
-    that it has got, and goes on until it may end."""
+    """Does the same, then kills and restarts the job. The program checks all that it
+    receives, and goes on until it may end."""
     stop = lab.directory / "stop"
     program = programs.traffic(0, 2, stop)
     job = lose_agent_in_a_checkpoint(lab, program, then, **settings)
@@ -86,15 +87,15 @@ def test_agent_dies_in_a_checkpoint(lab, fault):
 
 
 def start_with_fault(lab, protocol, stagger, phase):
-    """A job whose agent dies in this phase of the second checkpoint; the file that
-    ends it."""
+    """Starts a job whose agent dies in this phase of the second checkpoint; returns the
+    job and the file that ends it."""
     stop = lab.directory / "stop"
     program = programs.traffic(0, 3, stop)
     job = lab.start(
         program,
         CKPT_PROTOCOL=protocol,
         CKPT_STAGGER=stagger,
-        CKPT_SNAPSHOT="stop",  # with cll the first one may take two attempts
+        CKPT_SNAPSHOT="stop",  # with cll the first checkpoint may take two attempts
         CKPT_FAULT=f"agent-in-{phase}:2",
     )
     job.wait_for(program.progress)
@@ -102,13 +103,13 @@ def start_with_fault(lab, protocol, stagger, phase):
 
 
 def end_after_restart(lab, job, stop):
-    """Kills a job, and has it restarted and come to its end."""
+    """Kills a job, restarts it and waits for its end."""
     job.kill()
     stop.touch()
     programs.ok_line(lab.restart().succeed(), lab.work)
 
 
-# What a job is saved by, and the phases in which its agent may die.
+# The protocols and staggers, and the phases in which the agent may die.
 PHASES = {
     ("sns", "no"): ["align", "stop", "drain", "save", "write", "commit"],
     ("cl", "no"): ["align", "open", "cut", "log", "write", "commit"],
@@ -124,8 +125,8 @@ PHASES = {
     [(*how, phase) for how, phases in PHASES.items() for phase in phases],
 )
 def test_agent_dies_in_a_phase(lab, protocol, stagger, phase):
-    """Some ranks may have been cut then, and others not: all go on, and are
-    saved by the next agent, by the same protocol."""
+    """Some ranks may have been cut before the agent's death, and others not. All ranks
+    go on, and the next agent saves them by the same protocol."""
     job, stop = start_with_fault(lab, protocol, stagger, phase)
     assert lab.checkpoint(job)["protocol"] == protocol
     done = lab.ckpt("checkpoint", job.pid)
@@ -140,7 +141,7 @@ def test_agent_dies_in_a_phase(lab, protocol, stagger, phase):
 @pytest.mark.parametrize("phase", ["open", "cut", "log", "write", "commit"])
 @pytest.mark.parametrize("protocol, stagger", [("cl", "no"), ("ns", "job")])
 def test_job_dies_in_a_phase(lab, protocol, stagger, phase):
-    """The newest committed checkpoint is the one before."""
+    """The newest committed checkpoint is the one before the failed attempt."""
     job, stop = start_with_fault(lab, protocol, stagger, phase)
     first = lab.checkpoint(job)["name"]
     assert lab.ckpt("checkpoint", job.pid).returncode != 0
@@ -161,7 +162,7 @@ def test_killed_agent_is_replaced(lab, native):
 
 @pytest.mark.waiting
 def test_agents_that_die_at_once(lab):
-    """The program does not start one after the other for ever."""
+    """The program does not start one agent after the other for ever."""
     stop = lab.directory / "stop"
     job = lab.start(programs.traffic(0, 2, stop), CKPT_FAULT="agent-at-join")
     job.wait_for("one agent after the other dies")
@@ -170,7 +171,7 @@ def test_agents_that_die_at_once(lab):
 
 
 def test_requests_at_once(lab):
-    """Both get a checkpoint, or the later one is told why not."""
+    """Both requests get a checkpoint, or the later one gets the reason for its refusal."""
     stop = lab.directory / "stop"
     job = start(lab, programs.traffic(0, 2, stop))
     results = []
@@ -200,7 +201,7 @@ def test_agent_ends_with_the_job(lab):
 
 
 def test_agent_ends_after_a_kill(lab):
-    """And leaves no shared memory of the ranks behind."""
+    """The agent removes the ranks' shared memory."""
     program = programs.ring(1000000)
     job = start(lab, program)
     agent = agent_of(lab, job)
@@ -226,7 +227,7 @@ def test_only_the_owner_can_read(lab):
 
 
 def test_periodic_checkpoints(lab, native):
-    """CKPT_INTERVAL is enough; the newest one is taken at a restart."""
+    """CKPT_INTERVAL is enough; a restart takes the newest checkpoint."""
     program = programs.ring(60000)
     job = lab.start(program, CKPT_INTERVAL="200ms")
     job.wait_for(program.progress, count=100)
@@ -239,7 +240,8 @@ def test_periodic_checkpoints(lab, native):
 
 
 def test_automatic_interval(lab):
-    """It follows from what checkpoints cost, and from launches that have failed."""
+    """The interval follows from the cost of checkpoints and the number of failed
+    launches."""
     job = lab.start(programs.ring(10**8), CKPT_INTERVAL="auto", CKPT_MTBF="1s")
     job.wait_for("^step")
     lab.checkpoint(job)

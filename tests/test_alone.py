@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`ckpt run -- ./prog`: programs without MPI, most of them Debian's, are saved several
-times, killed, and restarted; their results are those of a run without us."""
+"""`ckpt run -- ./prog`: programs without MPI, most of them Debian's, are saved several times,
+killed, and restarted. Their results equal those of a run without ckpt."""
 
 import filecmp
 import os
@@ -42,7 +42,7 @@ print("OK", value.hex())
 
 
 def answer_of(*command):
-    """The OK line of a run without ckpt."""
+    """Returns the OK line of a run without ckpt."""
     return ok_line(alone.lines_of(*command), None)
 
 
@@ -59,7 +59,7 @@ def test_threads(lab, name, way):
 
 @pytest.fixture
 def text(lab):
-    """A file of 24 MiB that sorts and compresses neither at once nor not at all."""
+    """A file of 24 MiB that takes some time to sort and to compress."""
     numbers = random.Random(1)
     path = lab.work / "text"
     with path.open("w", encoding="ascii") as file:
@@ -83,7 +83,7 @@ def text(lab):
     ids=lambda command: command.split()[0],
 )
 def test_of_debian(lab, text, command):
-    """Each writes a file, which is compared to the last byte."""
+    """Each program writes a file, which is compared to the last byte."""
     made = text.parent / "made"
     (lab.work / "formula").write_text("scale=2500; 4*a(1)\n", encoding="ascii")
     subprocess.run(command, shell=True, cwd=lab.work, check=True, timeout=PATIENCE)
@@ -104,7 +104,7 @@ def test_python(lab):
 
 @pytest.mark.parametrize("wrapper", [["env", "A=1"], ["nice"], ["sh", "-c", 'exec "$@"', "-"]])
 def test_what_it_executes_is_the_program(lab, wrapper):
-    """Before a restart and after one."""
+    """A program that calls execve() is followed, before a restart and after one."""
     command = [sys.executable, "-c", HASHES, 3_000_000]
     again = f"import os, sys; os.execv({str(sys.executable)!r}, {list(map(str, command))})"
     script = "import time\nprint('step', flush=True)\nfor i in range(3*10**7): pass\n" + again
@@ -119,7 +119,8 @@ def test_what_it_executes_is_the_program(lab, wrapper):
 
 
 def test_little_address_space(lab):
-    """What the program needs, and a moderate sum (ulimit -v): for us, and at a restart."""
+    """The address space suffices for the program and a moderate addition (ulimit -v) for ckpt, also
+    at a restart."""
     command = [sys.executable, "-c", HASHES, 3_000_000]
     script = "for line in open('/proc/self/status'):\n    if 'VmPeak' in line: print(line)"
     (peak,) = alone.lines_of(sys.executable, "-c", "import hashlib\n" + script)[:1]
@@ -131,7 +132,7 @@ def test_little_address_space(lab):
 
 
 def test_by_hand(lab):
-    """Saved and ended; any committed checkpoint can be started again."""
+    """The job is saved and ended; any committed checkpoint can be restarted."""
     command = [sys.executable, "-c", HASHES, 6_000_000]
     job = alone.start(lab, *command, options=["--max-restarts", "0"])
     job.wait_for("^step")
@@ -173,8 +174,7 @@ def test_a_lost_agent_is_replaced(lab):
 
 
 def test_nothing_of_ours_is_its_child(lab):
-    """A program that takes in orphans gets neither a new agent nor the copies that are read
-    in its place."""
+    """A child subreaper gets neither a new agent nor the frozen copies as its children."""
     script = """
 import ctypes, os, time
 assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0  # PR_SET_CHILD_SUBREAPER
@@ -223,7 +223,7 @@ print("OK")
 
 
 def test_mpi_may_come_later(lab):
-    """Saved before MPI_Init and after it; restarted from both."""
+    """The program is saved before MPI_Init and after it, and restarted from both."""
     script = f"""
 import time
 {HASHES}
@@ -251,7 +251,7 @@ def test_exit_codes(lab, code, script):
 
 
 def test_a_signal_is_the_programs(lab):
-    """`ckpt run` hands it on, and does not start again what a user has ended."""
+    """`ckpt run` passes the signal on, and does not restart a program that a user has ended."""
     script = """
 import signal, sys
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(9))
@@ -287,8 +287,8 @@ def hold(seconds):
 
 @pytest.mark.parametrize("where", ["first", "other"])
 def test_a_thread_that_blocks_the_signal_is_named_at_once(lab, where):
-    """It would be heard of when the time for the checkpoint is over; or the others would
-    stand still for ten seconds."""
+    """Otherwise the user would learn of the thread only at the checkpoint's timeout, or the other
+    threads would stand still for ten seconds."""
     script = DEAF + f"""
 def other():
     {'block()' if where == 'other' else 'pass'}
@@ -302,7 +302,7 @@ while True:
 """
     job = alone.start(lab, sys.executable, "-c", script)
     job.wait_for("^step")
-    for longest in (2.5, 0.8):  # it counts from its beginning
+    for longest in (2.5, 0.8):  # the timeout counts from the checkpoint's beginning
         begin = time.monotonic()
         refused = lab.ckpt("checkpoint", alone.name(lab))
         assert refused.returncode != 0 and "blocks signal" in refused.stderr, refused.stderr
@@ -329,7 +329,7 @@ print("OK")
 
 
 def test_threads_keep_their_ids(lab):
-    """To the program, which finds all of them by these ids."""
+    """The program sees the old thread ids, and they lead to all threads."""
     script = """
 import ctypes, os, signal, threading, time
 libc = ctypes.CDLL(None)
@@ -378,7 +378,7 @@ while True:
 
 
 def test_all_descriptors_may_be_in_use(lab):
-    """The limit stays the program's."""
+    """The descriptor limit stays the program's."""
     script = """
 import os, resource, time
 hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -414,7 +414,7 @@ while True:
 
 @pytest.mark.parametrize("snapshot, named", [("stop", False), ("cow", True), ("cll", False)])
 def test_large_files_are_saved_without_a_copy(lab, snapshot, named):
-    """300 MiB that the program has both open and mapped."""
+    """The program has 300 MiB both open and mapped."""
     script = """
 import hashlib, mmap, os, sys
 size = 300 << 20
@@ -449,7 +449,7 @@ while True:
 
 
 def test_a_checkpoint_fills_no_holes(lab):
-    """Of shared memory that is hardly used, mapped whole; a restart neither."""
+    """Shared memory that is mapped whole but hardly used stays sparse, also at a restart."""
     script = """
 import mmap, os, time
 size = 2 << 30
@@ -476,7 +476,8 @@ while True:
 
 
 def test_robust_mutexes_of_threads_that_end(lab):
-    """Also if the thread is older than the restart: who waits hears of its end."""
+    """A thread that waits for a robust mutex learns of the owner's end, also if the owner is older
+    than the restart."""
     source = lab.work / "robust.c"
     program = lab.work / "robust"
     source.write_text(
@@ -538,7 +539,7 @@ int main(void)
 
 
 def test_numa_policies_stay(lab):
-    """Of threads and of memory, as the program has set them."""
+    """The policies that the program has set for threads and memory stay."""
     script = """
 import ctypes, mmap, threading, time
 call = ctypes.CDLL(None, use_errno=True).syscall
@@ -590,7 +591,7 @@ while True:
 
 
 def flags_script(body):
-    """A program that looks at the flags of its memory."""
+    """Returns a program that prints the flags of its memory."""
     return f"""
 import ctypes, mmap, os, time
 call = ctypes.CDLL(None, use_errno=True).syscall
@@ -608,7 +609,7 @@ def flags(address):
 
 
 def test_random_states_are_not_the_same_again(lab):
-    """Memory that may be dropped, as libc keeps them in for getrandom()."""
+    """libc keeps the state of getrandom() in memory that the kernel may drop."""
     script = flags_script("""
 address = call(9, None, ctypes.c_size_t(size), 3, 0x28, -1, 0)
 if address < 0 or "dp" not in flags(address):
@@ -655,7 +656,7 @@ while True:
 
 
 def test_threads_keep_processors_and_priority(lab):
-    """Which they have set themselves, and only those."""
+    """Threads keep the settings that they made themselves, and no others."""
     script = """
 import os, threading, time
 all = os.sched_getaffinity(0)
@@ -691,7 +692,7 @@ while True:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become somebody else")
 def test_rights_that_were_given_up_stay_so(lab):
-    """Whoever starts it again."""
+    """Whichever user restarts the program."""
     script = """
 import ctypes, os, time
 open("begun", "w").close()  # the journal is root's, and begins with this
@@ -737,8 +738,8 @@ while True:
 
 
 def test_streams_and_process_id(lab):
-    """The program's own id stays; its output is that of `ckpt run`, by whose process id
-    the job is known, too."""
+    """The program keeps its own process id. Its output is the output of `ckpt run`, whose process
+    id also names the job."""
     script = "import os\np = os.getpid()\nprint('step', flush=True)\n" + HASHES + (
         "\nassert p == os.getpid()"
     )
@@ -751,7 +752,7 @@ def test_streams_and_process_id(lab):
 
 @pytest.mark.parametrize("closed", ["<&-", "2>&-", "<&- 2>&-"])
 def test_streams_may_be_closed(lab, closed):
-    """The agent gets, and tells by, numbers that are free then."""
+    """The agent uses the descriptor numbers that are free then."""
     script = f'exec "$0" -c "$1" {closed}'
     loop = """
 import os, time
@@ -773,7 +774,7 @@ def test_a_static_program_is_refused(lab):
 
 
 def test_a_dynamic_linker_is_refused(lab):
-    """`ld.so ./prog`: the user is told before it starts."""
+    """`ld.so ./prog`: the user gets a message before the program starts."""
     job = alone.start(lab, "/lib64/ld-linux-x86-64.so.2", "/bin/echo", "started")
     assert job.finish() == 4
     assert any("start the program itself" in line for line in job.lines), job.lines
@@ -781,7 +782,7 @@ def test_a_dynamic_linker_is_refused(lab):
 
 
 def test_a_program_of_musl_is_refused(lab):
-    """Known by its dynamic linker, which need not be there."""
+    """musl is recognised by the name of its dynamic linker, which need not be installed."""
     source, path = lab.directory / "hello.c", lab.directory / "hello"
     source.write_text("int main(void) { return 0; }", encoding="utf-8")
     linker = "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1"
@@ -792,7 +793,8 @@ def test_a_program_of_musl_is_refused(lab):
 
 
 def test_preloaded_library_with_a_thread(lab):
-    """It is the program's, and not the restart program's, too (an allocator may be so)."""
+    """The preloaded library belongs to the program, and is not loaded into the restart program (it
+    may be an allocator)."""
     source, path = lab.directory / "threaded.c", lab.directory / "threaded.so"
     source.write_text(
         """
@@ -816,7 +818,7 @@ def test_preloaded_library_with_a_thread(lab):
 
 
 def test_a_shell_is_no_rank(lab):
-    """It is told so, and what it starts is left alone."""
+    """The shell gets a message, and its children are left alone."""
     job = alone.start(lab, "sh", "-c", "ls -d / && echo OK")
     lines = job.succeed()
     assert "OK" in lines and "is a shell" in lines[0]

@@ -20,7 +20,7 @@ as_root = pytest.mark.skipif(os.getuid() != 0, reason="needs root")
 
 
 def expect(done, code, pattern):
-    """A command must have failed with this code and such a message."""
+    """The command must have failed with this code and such a message."""
     assert done.returncode == code, done
     assert re.search(pattern, done.stderr), done.stderr
 
@@ -36,8 +36,8 @@ def saved(tmp_path_factory):
             job.wait_for(program.progress)
             lab.checkpoint(job)
         job.kill()
-        job.let_end()  # restarted in a copy of the lab it is not held
-        # Waits until the job is seen to have ended.
+        job.let_end()  # a job restarted in a copy of the lab is not held
+        # Waits until ckpt sees that the job has ended.
         assert lab.ckpt("restart", "--print").returncode == 0
     finally:
         lab.close()
@@ -64,21 +64,21 @@ class Copy:
         return self.newest / "manifest.json"
 
     def expect_damage(self, *patterns):
-        """Both verify and restart refuse, naming what is wrong."""
+        """Both verify and restart refuse, and name the damage."""
         for command in ("verify", "restart"):
             done = self.lab.ckpt(command, self.newest)
             for pattern in patterns:
                 expect(done, FAILED, pattern)
 
     def expect_older_one_works(self, native):
-        """The checkpoint before is as good as ever."""
+        """The checkpoint before can still be restarted."""
         job = self.lab.restart(self.older)
         assert job.succeed()[-1] == native(programs.ring(20000)).answer
 
 
 @pytest.fixture
 def copy(saved, lab):
-    """The store of `saved`, to be damaged."""
+    """A copy of the store of `saved`, to be damaged."""
     return Copy(saved, lab)
 
 
@@ -102,7 +102,7 @@ def test_truncated_image(copy, native, kept):
 
 
 def test_bit_flip_in_saved_memory(copy):
-    """verify names file, rank and chunk; a restart does not run on it."""
+    """verify names file, rank and chunk; a restart refuses the checkpoint."""
     with open(copy.image, "r+b") as image:
         image.seek(copy.image.stat().st_size // 2)
         byte = image.read(1)[0]
@@ -139,7 +139,7 @@ def test_manifest_of_another_version(copy):
 
 
 def test_missing_manifest(copy, native):
-    """Without a manifest there is no checkpoint; the older one is taken."""
+    """A checkpoint without a manifest does not exist; a restart takes the older one."""
     copy.manifest.unlink()
     done = copy.lab.ckpt("verify", copy.newest)
     expect(done, FAILED, "no manifest")
@@ -174,7 +174,7 @@ def test_image_of_another_user(copy):
 
 @as_root
 def test_unreadable_image(copy):
-    """As another user, to whom the whole store but one file belongs."""
+    """Another user, who owns the whole store except one file."""
     image = copy.image
     for path in [copy.lab.directory, *copy.lab.directory.rglob("*")]:
         os.chown(path, NOBODY, NOBODY)
@@ -206,7 +206,8 @@ def test_unreadable_image(copy):
 
 @as_root
 def test_full_disk(lab, native):
-    """A checkpoint that does not fit fails; program and older one go on."""
+    """A checkpoint that does not fit fails; the program goes on, and the older
+    checkpoint stays."""
     program = programs.memory(40, 400, pause_us=5000)
     lab.store.mkdir(mode=0o700)
     mount = ["mount", "-t", "tmpfs", "-o", "size=150m,mode=700", "none"]
@@ -230,7 +231,7 @@ def test_full_disk(lab, native):
 
 @pytest.mark.parametrize("fault", ["image-write-enospc", "image-close-enospc"])
 def test_no_space_at_some_write(lab, fault):
-    """The same without root, at places that a real disk seldom hits."""
+    """The same without root, at writes that a real disk seldom fails."""
     stop = lab.directory / "stop"
     program = programs.traffic(0, 2, stop)
     job = lab.start(program, CKPT_FAULT=f"{fault}:2")
@@ -246,7 +247,7 @@ def test_no_space_at_some_write(lab, fault):
 
 
 def test_before_init_and_after_finalize(lab):
-    """Outside of MPI_Init and MPI_Finalize there is nothing to save yet."""
+    """Before MPI_Init and after MPI_Finalize there is nothing to save."""
     gates = [lab.directory / "gate", lab.directory / "last gate"]
     job = lab.start(probes.outside_of_mpi(*gates))
     job.let_end()
@@ -283,7 +284,8 @@ int main(int argc, char **argv)
 
 
 def test_static_program(lab):
-    """Nothing can be loaded into it: it runs as ever, without checkpoints."""
+    """ckpt cannot be loaded into a static program: it runs as without ckpt, without
+    checkpoints."""
     source = WAITING.replace("CALL", "")
     path = compile_program(lab.directory, "static", source, "-static")
     gate = lab.directory / "gate"
@@ -295,8 +297,8 @@ def test_static_program(lab):
 
 
 def test_program_of_another_mpi(lab):
-    """A program that needs MPICH's library, here an imitation of it: it ends
-    at MPI_Init, for our MPI_Init is not the one it was compiled for."""
+    """A program that needs an imitation of MPICH's library. It ends at MPI_Init,
+    because ckpt's MPI_Init is not the one it was compiled for."""
     library = compile_program(
         lab.directory,
         "libmpi.so.12",
@@ -328,7 +330,7 @@ def test_no_job(lab):
 
 
 def test_plain_mpirun(lab):
-    """A job that was started without us."""
+    """A job that was started without ckpt."""
     gate = lab.directory / "gate"
     job = lab.start_native(probes.probe("info", gate))
     job.wait_for("^READY")

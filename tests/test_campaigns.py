@@ -59,6 +59,6 @@ def test_store_crashes(tmp_path):
 
 @pytest.mark.skipif(not failing.is_possible(), reason="no mount namespaces for this user")
 def test_store_errors(tmp_path):
-    """Calls on files fail, too. That some do is certain by their number."""
+    """Calls on files fail, too. There are so many calls that some certainly fail."""
     counts = store_crashes.run_crashes(tmp_path, 8, random.Random(SEED), rate=100)
     assert counts["failed calls"] > 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs that wait by CLOCK_MONOTONIC are restarted on a host that was started
-later or earlier: to them no time has gone by."""
+"""Programs that wait by CLOCK_MONOTONIC are restarted on a host that was booted later or earlier:
+the program's clock does not jump."""
 
 import shutil
 import subprocess
@@ -13,7 +13,7 @@ from ckpttest.settings import APPS, PATIENCE, TUNE, environment
 
 pytestmark = pytest.mark.skipif(clocks.why_not() is not None, reason=str(clocks.why_not()))
 
-# Seconds that the clock of the new host is ahead.
+# Seconds by which the new host's clock is ahead.
 DIRECTIONS = {"back": -3000, "forward": 100_000}
 
 ASYNCIO = """
@@ -139,7 +139,7 @@ public class Waits {
 }
 """
 
-# Linked with libc, as all that libckpt can be loaded into.
+# The Go program is linked with libc, as libckpt requires.
 GO = """
 package main
 
@@ -191,7 +191,7 @@ func main() {
 
 
 def waiter(*names):
-    """A program of apps/threaded, as what a test starts."""
+    """Returns a function that makes the command of a program of apps/threaded."""
     return lambda lab, gate: [APPS / "threaded" / names[0], gate, *names[1:]]
 
 
@@ -245,14 +245,14 @@ PROGRAMS = {
 
 
 def start(lab, command, **settings):
-    """A job on a host that is up for UP seconds more than this one."""
+    """Starts a job on a host whose uptime is UP seconds longer than this one's."""
     run = [lab.ckpt_program, "run", "--name", alone.name(lab), "--max-restarts", "0"]
     words = [*clocks.on_host(clocks.UP), *run, "--", *command]
     return lab._start(words, settings)  # pylint: disable=protected-access
 
 
 def restart(lab, up):
-    """The newest checkpoint on a host that is up for other seconds."""
+    """Restarts the newest checkpoint on a host with another uptime."""
     words = [*clocks.on_host(up), lab.ckpt_program, "restart"]
     return lab._start(words, {})  # pylint: disable=protected-access
 
@@ -281,7 +281,7 @@ def test_goes_on_in_time(lab, name, direction):
 
 @pytest.mark.parametrize("snapshot", ["stop", "memory", "cow"])
 def test_three_restarts_in_a_row(lab, snapshot):
-    """There and back: each time the offset is another one, with each kind of snapshot."""
+    """Back and forth: each restart has another offset, with each kind of snapshot."""
     gate = lab.work / "gate"
     job = start(lab, [APPS / "threaded/clock_waits", gate], CKPT_SNAPSHOT=snapshot)
     job.wait_for("^READY")
@@ -294,7 +294,7 @@ def test_three_restarts_in_a_row(lab, snapshot):
 
 @pytest.mark.parametrize("mode", ["reading", "handler"])
 def test_a_clock_is_being_read(lab, mode):
-    """A checkpoint falls into a reading nearly each time."""
+    """Nearly each checkpoint interrupts a read of the clock."""
     gate = lab.work / "gate"
     job = start(lab, [APPS / "threaded/clock_waits", gate, mode])
     job.wait_for("^READY")
@@ -307,8 +307,7 @@ def test_a_clock_is_being_read(lab, mode):
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_ranks(lab, direction):
-    """MPI_Wtime and the waits of ranks, also under a lower half that has the kernel's
-    clock."""
+    """MPI_Wtime and the waits of ranks, also over a lower half that has the kernel's clock."""
     gate = lab.directory / "gate"
     for name in ("wtime", "timed_waits", "timers", "timer_descriptors"):
         program = probes.probe(name, gate)

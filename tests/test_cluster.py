@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def lab(nodes, tmp_path):
-    """A lab on the first of them."""
+    """A lab on the first of the nodes."""
     place = nodes.lab(tmp_path / "lab")
     yield place
     place.close()
@@ -48,12 +48,12 @@ def test_three_restarts(nodes, lab, native, program):
 
 
 def test_windows(nodes, lab):
-    """Memory of ranks on another node, before and after the windows are made anew. The
-    components that Open MPI 4.1 chooses by itself cannot make windows over TCP."""
+    """Windows on memory of another node, before and after they are rebuilt. The components that
+    Open MPI 4.1 chooses by itself cannot make windows over TCP."""
     stop = lab.directory / "stop"
     program = programs.remote(0, 3, stop)
-    # Nodes share the processors, which mpirun cannot know: who waits without giving its own
-    # up has it for a whole time slice, for each message.
+    # Nodes share the processors, and mpirun does not know that. A rank that waits without yielding
+    # keeps its processor for a whole time slice, for each message.
     components = {"OMPI_MCA_osc": "pt2pt,sm", "OMPI_MCA_mpi_yield_when_idle": 1}
     first = lab.start(program, **components)
     first.wait_for(program.progress)
@@ -80,8 +80,8 @@ def test_lost_node(nodes, lab, native):
 
 
 def test_lost_agent(nodes, lab, native):
-    """The agent of another node dies: the program goes on, and its ranks find
-    a new agent that takes part in the next checkpoint."""
+    """The agent of another node dies. The program goes on, and its ranks find a new agent, which
+    takes part in the next checkpoint."""
     program = programs.churn(500)
     job = lab.start(program)
     job.wait_for(program.progress)
@@ -96,7 +96,7 @@ def test_lost_agent(nodes, lab, native):
 
 
 def test_shared_memory_needs_one_node(lab, tmp_path):
-    """Ranks that shared memory cannot be restarted apart."""
+    """Ranks that share memory cannot be restarted on different nodes."""
     lab.options[1] = "n1:2"
     job = lab.start(probes.probe("shared_with_rank", tmp_path / "gate"))
     job.wait_for("^waiting")
@@ -117,8 +117,8 @@ def test_cuts(tmp_path, protocol):
 
 @pytest.mark.parametrize("protocol", ["cl", "ns"])
 def test_trace_of_two_clocks(nodes, tmp_path, protocol):
-    """What ranks of both nodes tell is put on one clock. These nodes have the same
-    one in truth, and the difference that is measured has to say so."""
+    """Events of ranks on both nodes are put on one clock. These nodes really have the same clock,
+    and the measured difference must show that."""
     lab = nodes.lab(tmp_path / "lab", CKPT_PROTOCOL=protocol)
     try:
         program = programs.pattern("ring", 10**6, 2)
@@ -146,7 +146,7 @@ def test_trace_of_two_clocks(nodes, tmp_path, protocol):
 
 
 def mix(older, newer, rank):
-    """Puts a rank, alone on its node, as it was at another checkpoint."""
+    """Replaces a rank, alone on its node, by its state at another checkpoint."""
     path = newer / "manifest.json"
     manifest = json.loads(path.read_text("utf-8"))
     old = json.loads((older / "manifest.json").read_text("utf-8"))["pieces"]
@@ -158,7 +158,7 @@ def mix(older, newer, rank):
 
 
 def test_inconsistent_checkpoint(lab):
-    """What judges cuts is shown a checkpoint that is made of two."""
+    """The check of cuts gets a checkpoint that is mixed from two."""
     stop = lab.directory / "stop"
     program = programs.events(1, stop)
     job = lab.start(program)
@@ -171,7 +171,7 @@ def test_inconsistent_checkpoint(lab):
     mix(Path(older["path"]), Path(newer["path"]), 0)
     logs = before = events.read_logs(lab.work, 2)
     began = time.time_ns()
-    job = lab.restart(newer["name"], CKPT_FILES="ignore")  # each rank cuts its log
+    job = lab.restart(newer["name"], CKPT_FILES="ignore")  # each rank truncates its log
     while any(log == old for log, old in zip(logs, before)):
         assert job.run_on(0.05)
         logs = events.read_logs(lab.work, 2)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cluster in a box, which other tests have their nodes from: what is done to a node
-or a link has been done, and to no other one."""
+"""The cluster in a box, which provides the nodes of other tests: each operation on a
+node or a link takes effect there, and nowhere else."""
 
 import hashlib
 import subprocess
@@ -14,7 +14,7 @@ from ckpttest.job import Job
 from ckpttest.settings import PATIENCE, environment
 
 TOOL = Path(__file__).with_name("cluster")
-SOON = 0.3  # seconds in which nothing comes from where nothing can come from
+SOON = 0.3  # seconds to wait for bytes that must not arrive
 
 pytestmark = pytest.mark.skipif(
     not cluster.is_possible(), reason="nodes need root and network namespaces"
@@ -34,7 +34,7 @@ while True:
     connection.close()
 """
 
-# HOST SECONDS BYTES: asks it, and prints what it says and how long that took.
+# HOST SECONDS BYTES: sends bytes to the server; prints the answer and the time it took.
 CLIENT = """
 import socket, sys, time
 began = time.monotonic()
@@ -47,7 +47,7 @@ print(connection.recv(100).decode(), time.monotonic() - began)
 
 
 def run_on(box, name, *words):
-    """A command on a node; how it ended."""
+    """Runs a command on a node; returns how it ended."""
     return subprocess.run(
         box.command(name, *words),
         capture_output=True,
@@ -58,19 +58,19 @@ def run_on(box, name, *words):
 
 
 def start_on(box, name, *words):
-    """The same in the background; it has printed a line."""
+    """Starts a command in the background, and waits for its first line."""
     job = Job(box.command(name, *words), box.directory, environment())
     job.wait_for(".")
     return job
 
 
 def serve(box, *names):
-    """Has nodes answer."""
+    """Starts the server on nodes."""
     return [start_on(box, name, sys.executable, "-c", SERVER) for name in names]
 
 
 def ask(box, name, other, size=1, patience=PATIENCE):
-    """What `other` answers, and in how many seconds; None: it cannot be reached."""
+    """Returns the answer of `other` and its seconds; None if it cannot be reached."""
     client = [sys.executable, "-c", CLIENT, other, patience, size]
     done = run_on(box, name, *client)
     if done.returncode != 0:
@@ -81,18 +81,18 @@ def ask(box, name, other, size=1, patience=PATIENCE):
 
 
 def is_reached(box, name, other):
-    """At once, if at all."""
+    """Whether `other` answers at once."""
     return ask(box, name, other, patience=SOON) is not None
 
 
 def contents(box, name):
-    """Of what a node has of its own, as it sees it."""
+    """Lists a node's own directories, as the node sees them."""
     places = ["/dev/shm", box.scratch, box.run / "here"]
     return run_on(box, name, "ls", "-A", *places).stdout.split("\n")
 
 
 def fill(box, name):
-    """A file in each of these places."""
+    """Makes a file in each of the node's own directories."""
     for place in ("/dev/shm", box.scratch, box.run / "here"):
         assert run_on(box, name, "touch", f"{place}/file-of-{name}").returncode == 0
 
@@ -107,7 +107,7 @@ def test_own_places(box):
 
 
 def test_kill_and_lose(box):
-    """What is on a disk is there after the one, and not after the other."""
+    """The disk's files survive kill(), but not lose()."""
     fill(box, "n1")
     fill(box, "n2")
     wait = ["sh", "-c", "echo ready; sleep 1000"]
@@ -157,8 +157,8 @@ def test_partition(box):
 
 @pytest.mark.skipif(not cluster.can_delay(), reason="delays need /dev/net/tun")
 def test_delay(box):
-    """Ways there and back for the connection, for the bytes and the answer. Nothing is
-    lost or changed, and the link can be cut and mended all the same."""
+    """Delays both directions, for the connection, the bytes and the answer. Nothing is
+    lost or changed, and the link can still be cut and mended."""
     serve(box, "n1", "n2")
     box.delay("n2", 20)
     assert ask(box, "n1", "n2") >= 4 * 0.02
@@ -178,12 +178,12 @@ def test_delay(box):
 
 
 def test_stop_and_go_on(box):
-    """Also processes that the node's shells have started."""
+    """Also processes that the node's shells have started stop."""
     count = "while echo counting; do sleep 0.01; done"
     stopped, other = (start_on(box, name, "sh", "-c", count) for name in ("n1", "n2"))
     box.stop("n1")
     assert all(map(processes.is_stopped, box.processes("n1")))
-    stopped.run_on(0.1)  # what it had printed has been read
+    stopped.run_on(0.1)  # reads its earlier output
     before = len(stopped.lines)
     other.wait_for("counting", count=50)
     assert len(stopped.lines) == before
@@ -195,18 +195,19 @@ def test_stop_and_go_on(box):
 
 
 def test_head(box, tmp_path):
-    """Commands run there, and ranks elsewhere."""
+    """Commands run on the head, and ranks elsewhere."""
     lab = box.lab(tmp_path / "lab", head=True)
     assert run_on(box, lab.node, "hostname").stdout == "head\n"
     job = lab.start_native(programs.Program("hostname", ["hostname"], 3))
-    said = [line for line in job.succeed() if line in box.all]  # or mpirun's warnings
+    # The other lines are mpirun's warnings.
+    said = [line for line in job.succeed() if line in box.all]
     assert sorted(said) == ["n1", "n2", "n3"]
     done = lab.on("n2").ckpt("status")
     assert "no job" in done.stderr, done
 
 
 def tool(state, *words):
-    """tests/cluster with its nodes described in `state`."""
+    """Runs tests/cluster with its nodes described in `state`."""
     return subprocess.run(
         [TOOL, "--state", state, *map(str, words)],
         capture_output=True,
@@ -217,7 +218,7 @@ def tool(state, *words):
 
 
 def test_by_hand(tmp_path):
-    """tests/cluster: each command finds the nodes as the one before has left them."""
+    """tests/cluster: each command finds the nodes as the previous command left them."""
     state = tmp_path / "state"
     assert tool(state, "status").returncode == 1
     try:

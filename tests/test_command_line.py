@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line as a person meets it: help, what was mistyped, what a shell completes."""
+"""The command line for users: help, mistyped words, and shell completion."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from ckpttest.settings import INSTALL, PATIENCE
 BASH = INSTALL / "share/bash-completion/completions/ckpt"
 ZSH = INSTALL / "share/zsh/site-functions/_ckpt"
 
-# A wrong command line, and what its message says.
+# Wrong command lines, with the text that each message must contain.
 WRONG = {
     "checkpiont": "there is no command 'checkpiont'; did you mean 'checkpoint'?",
     "xyzzy": "there is no command 'xyzzy'; see ckpt help",
@@ -47,7 +47,7 @@ def test_help(lab):
 
 @pytest.fixture(name="saved")
 def saved_job(lab):
-    """A job with one checkpoint that has ended; its manifest."""
+    """An ended job with one checkpoint; returns the checkpoint's manifest."""
     job = alone.start(lab, "sleep", "1000")
     alone.process_of(lab, job)
     assert lab.ckpt("checkpoint", "--kill", alone.name(lab)).returncode == 0
@@ -56,7 +56,7 @@ def saved_job(lab):
 
 
 def test_the_only_checkpoint_is_damaged(lab, saved):
-    """That is said of a job and of all, and what is wrong, without the words of a library."""
+    """`ckpt` reports the damage without the words of a library, for the one job and for all."""
     saved.write_text("garbage", encoding="utf-8")
     for words in ([], [alone.name(lab)]):
         done = lab.ckpt("restart", "--print", *words)
@@ -86,7 +86,7 @@ def test_nothing_to_remove(lab, saved):
 
 
 def completed(*words):
-    """What bash completes the last word with."""
+    """Returns bash's completions of the last word."""
     script = (
         'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ckpt 2>&1; '
         'echo "${COMPREPLY[@]}"'
@@ -120,7 +120,7 @@ def test_zsh_knows_the_same(lab):
 
 
 def test_there_is_no_completion_where_nobody_reads(lab):
-    """A full device is not silence with code 0."""
+    """A write to a full device is an error, not silence with code 0."""
     with open("/dev/full", "w", encoding="utf-8") as full:
         done = subprocess.run(
             [lab.ckpt_program, "completion", "bash"],

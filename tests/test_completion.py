@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls that complete requests (MPI 3.1, section 3.7.5), requests that are freed, and
-arguments that mean nothing."""
+"""Calls that complete requests (MPI 3.1, section 3.7.5), freed requests, and insignificant
+arguments."""
 
 import pytest
 
@@ -18,19 +18,19 @@ def test_native(lab):
 
 
 def test_under_ckpt(lab):
-    """As without ckpt."""
+    """The result under ckpt equals the native one."""
     lab.start(PROGRAM).succeed()
 
 
 def test_with_checkpoints(lab):
-    """Many of them."""
+    """The result is right with many checkpoints."""
     lab.start(PROGRAM, CKPT_INTERVAL="50ms", CKPT_KEEP=1).succeed()
     assert lab.checkpoints()
 
 
 @pytest.mark.parametrize("protocol", ["sns", "cl", "ns"])
 def test_array_that_is_asked_after_again_and_again(lab, native, protocol):
-    """Its requests are others in each round, after a checkpoint and in a new MPI library."""
+    """The array has other requests in each round, after a checkpoint and in a new MPI library."""
     parts = [lab.start(POLLED, CKPT_PROTOCOL=protocol)]
     for _ in range(2):
         for _ in range(3):
@@ -43,8 +43,8 @@ def test_array_that_is_asked_after_again_and_again(lab, native, protocol):
 
 
 def test_insignificant_arguments(lab):
-    """Natively and under ckpt; also where blocking collectives are begun and waited for,
-    as several threads may be in MPI."""
+    """Natively and under ckpt. Also with MPI_THREAD_MULTIPLE, where blocking collectives are a
+    nonblocking call and a wait."""
     for argv in (INSIGNIFICANT, [*INSIGNIFICANT, "multiple"]):
         program = Program("insignificant", argv, 4, progress="")
         lab.start_native(program).succeed()

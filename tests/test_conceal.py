@@ -9,12 +9,13 @@ from ckpttest import alone, concealed, processes, trees
 
 
 def visible(lab):
-    """Names that others see."""
+    """Returns the names that other processes see."""
     return sorted(os.listdir(lab.work))
 
 
 def test_outputs_appear_when_a_checkpoint_commits(lab):
-    """Not before, in the order of their production, and all of them at the end."""
+    """Outputs appear at the commit and not before, in the order of their production, and all of
+    them at the end."""
     program = concealed.Producer(lab, 120)
     job = concealed.start(lab, program)
     job.wait_for("^at 20$")
@@ -34,7 +35,7 @@ def test_outputs_appear_when_a_checkpoint_commits(lab):
 
 
 def test_rank_is_killed(lab):
-    """What the killed program had written after the checkpoint is never seen."""
+    """Output that the killed program wrote after the checkpoint never becomes visible."""
     program = concealed.Producer(lab, 120)
     job = concealed.start(lab, program, "--back-off", "0.1s")
     job.wait_for("^at 20$")
@@ -51,7 +52,7 @@ def test_rank_is_killed(lab):
 
 
 def test_fails_before_its_first_checkpoint(lab):
-    """Nothing was seen, and it begins again."""
+    """No output was visible, and the program starts from the beginning."""
     program = concealed.Producer(lab, 60)
     job = concealed.start(lab, program, "--back-off", "0.1s")
     job.wait_for("^at 20$")
@@ -64,7 +65,8 @@ def test_fails_before_its_first_checkpoint(lab):
 
 
 def test_ends_for_good(lab):
-    """A job that fails and is not started again keeps concealed what no checkpoint has."""
+    """A job that fails and is not restarted keeps all output after its last checkpoint
+    concealed."""
     program = concealed.Producer(lab, 400)
     job = concealed.start(lab, program, "--max-restarts", 0)
     job.wait_for("^at 20$")
@@ -85,7 +87,7 @@ def test_ends_for_good(lab):
 
 @pytest.mark.parametrize("seed", range(1, 3))
 def test_tree(lab, seed):
-    """A program that changes a tree in every way sees what it should, and so do others."""
+    """A program that changes a tree in every way sees the right tree, and so do other processes."""
     counts = concealed.run_tree(lab, 4, seed)
     assert counts["kills"] == 4, counts
 
@@ -96,7 +98,7 @@ POINTS = ["reveal-after-intent", "reveal-after-step:3", "reveal-after-step:40",
 
 @pytest.mark.parametrize("point", POINTS)
 def test_ckpt_run_dies_while_it_reveals(lab, point):
-    """Another one goes on, and reveals what is missing."""
+    """Another `ckpt run` goes on, and reveals the rest."""
     program = concealed.Producer(lab, 120)
     job = concealed.start(lab, program, CKPT_FAULT=point)
     job.wait_for("^at 20$")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What decides whether a cut is consistent, on histories made by hand: right
-ones, and what a wrong checkpoint would make of them."""
+"""The code that decides whether a cut is consistent, on histories made by hand: right
+ones, and those that a wrong checkpoint would produce."""
 
 import random
 import struct
@@ -41,12 +41,13 @@ class Story:
         return tuple(own)
 
     def send(self, sender, receiver, number=0):
-        """Returns the message."""
+        """Logs the event; returns the message."""
         clock = self.note(sender, SENT, receiver, number)
         return sender, receiver, number, clock
 
     def receive(self, message, order=None):
-        """order: of posting, unless that of receipt."""
+        """Logs the event. order: of the receive's posting, if it differs from the order
+        of receipt."""
         sender, receiver, number, clock = message
         self.order += 1
         order = self.order if order is None else order
@@ -60,7 +61,7 @@ class Story:
         self.note(rank, LEFT, source, 0, clock=joined, comm=comm)
 
     def cut(self):
-        """A cut through what was written so far."""
+        """Returns a cut through the events so far."""
         return [len(log) for log in self.logs]
 
     def errors(self, cut):
@@ -90,7 +91,7 @@ def test_message_across_the_cut():
 
 
 def test_message_of_the_future():
-    """Received before the cut, sent after; and so sent again."""
+    """A message received before the cut and sent after it, so it is sent twice."""
     story = Story(2)
     message = story.send(0, 1)
     story.receive(message)
@@ -100,7 +101,7 @@ def test_message_of_the_future():
 
 
 def test_future_by_way_of_a_third():
-    """No message crosses the cut the wrong way, but a chain of them does."""
+    """No message crosses the cut backwards, but a chain of messages does."""
     story = Story(3)
     story.receive(story.send(0, 1))
     story.receive(story.send(1, 2))
@@ -110,7 +111,7 @@ def test_future_by_way_of_a_third():
 
 
 def test_future_that_was_never_sent():
-    """The sender went another way after the restart: only the clocks tell."""
+    """After the restart the sender took another way: only the clocks show the error."""
     story = Story(2)
     story.note(1, RECEIVED, 0, 0, clock=(1, 0), order=1)
     errors = story.errors([0, 1])
@@ -214,7 +215,7 @@ def test_collective_left_but_not_entered_by_all():
 
 
 def test_root_ahead_of_the_others():
-    """Whoever is the source need not wait for anybody."""
+    """The source of a collective need not wait for the other members."""
     story = Story(2)
     clock = story.enter(0, source=0)
     story.leave(0, [clock], source=0)
@@ -243,7 +244,7 @@ def test_collective_that_a_member_does_not_leave():
 
 
 def test_wrong_clock():
-    """A rank that went back, and a receipt without the sender's clock."""
+    """A clock that went backwards, and a receipt without the sender's clock."""
     story = Story(2)
     story.receive(story.send(0, 1))
     story.logs[1][0] = story.logs[1][0]._replace(clock=(0, 1))
@@ -252,7 +253,7 @@ def test_wrong_clock():
 
 
 def test_events_that_were_not_put_back():
-    """A log that a restart has not cut off."""
+    """A log that the restart has not truncated."""
     story = Story(2)
     story.send(0, 1)
     story.logs[0] *= 2
@@ -262,7 +263,7 @@ def test_events_that_were_not_put_back():
 
 
 def is_closed(logs, cut):
-    """The definition of a consistent cut: another way to the answer."""
+    """The definition of a consistent cut, as an independent check."""
     past = {
         (rank, place) for rank in range(len(cut)) for place in range(cut[rank])
     }
@@ -281,7 +282,7 @@ def is_closed(logs, cut):
 
 @pytest.fixture(params=range(5))
 def random_story(request):
-    """Random messages, and the cuts at which all ranks have been at once."""
+    """Random messages, and the cuts through all ranks at the same time."""
     chance = random.Random(request.param)
     ranks = chance.randint(2, 4)
     story, cuts, channels = Story(ranks), [], {}
@@ -304,8 +305,8 @@ def random_story(request):
 
 
 def test_moved_cuts_of_a_random_history(random_story):
-    """A right cut, moved at one rank, is found out exactly if that makes it
-    wrong."""
+    """Moves a right cut at one rank: the check finds an error exactly if the move makes
+    the cut wrong."""
     story, happened = random_story
     found = {True: 0, False: 0}
     traffic = consistency.traffic_of(story.logs)
@@ -325,7 +326,7 @@ def test_moved_cuts_of_a_random_history(random_story):
 
 
 def test_log_as_written():
-    """The layout of apps/events/log.h; the last record is broken off."""
+    """The layout of apps/events/log.h; the last record is incomplete."""
     event = Event(7, 6, 5, RECEIVED, -1, 2, 3, 0, 300, (8, 9))
     data = struct.pack("=3QI3i2I2Q", *event[:-1], *event.clock)
     assert record_size(2) == len(data) == 64

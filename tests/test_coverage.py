@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every function of mpi.h called with and without ckpt, with a checkpoint, a
-kill and a restart between its calls."""
+"""Calls every function of mpi.h with and without ckpt, with a checkpoint, a kill and a
+restart between its calls."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from ckpttest.lab import Lab
 from ckpttest.mpis import OPENMPI5
 from ckpttest.settings import PATIENCE
 
-# The last test adds up what those before it have called.
+# The last test adds up the calls of the tests before it.
 pytestmark = pytest.mark.xdist_group("coverage")
 
 
@@ -20,12 +20,12 @@ def called_names(lines):
 def finish(job, run):
     assert job.finish(2 * PATIENCE) == run.code, "\n".join(job.lines[-25:])
     assert run.code != 0 or "OK" in job.lines
-    # mpirun may lose what is said just before MPI_Abort, which the code tells
+    # mpirun may lose output just before MPI_Abort; the exit code shows the call
     return [*job.lines, "called Abort 0 1"] if run.code else job.lines
 
 
 def run_across(lab, run):
-    """With a checkpoint, a kill and a restart, if it can be saved."""
+    """Runs sections with a checkpoint, a kill and a restart, if they can be saved."""
     gate = lab.directory / f"{run.name}.gate"
     job = lab.start(run.program(gate, lab.directory / f"{run.name}.data"))
     job.wait_for("^waiting")
@@ -54,14 +54,14 @@ def known():
 
 @pytest.mark.parametrize("run", coverage.RUNS, ids=lambda run: run.name)
 def test_sections(lab, known, run):
-    """The program says the same with and without ckpt."""
+    """The program calls the same functions with and without ckpt."""
     lines = run_across(lab, run)
     assert called_names(lines) == called_names(run_native(lab, run))
     known.add(run, lines)
 
 
 def test_every_function(known, record_property):
-    """After all sections: nothing is left out."""
+    """After all sections, no function is left out."""
     summary = known.summary()
     print(summary)
     record_property("coverage", summary.partition("\n")[0])
@@ -71,7 +71,7 @@ def test_every_function(known, record_property):
 
 @pytest.fixture
 def lab5(tmp_path):
-    """A scratch place for Open MPI 5.0."""
+    """A lab for Open MPI 5.0."""
     settings = {"LD_BIND_NOW": "1", **OPENMPI5.settings()}
     lab = Lab(tmp_path, mpirun=OPENMPI5.mpirun, **settings)
     yield lab
@@ -80,8 +80,8 @@ def lab5(tmp_path):
 
 @pytest.mark.skipif(not OPENMPI5.installed, reason="no Open MPI 5.0 (see setup)")
 def test_openmpi5(lab5, record_property):
-    """What the header of Open MPI 5.0 adds. The program names every function, and
-    does not start if one is missing."""
+    """The functions that the header of Open MPI 5.0 adds. The program names every
+    function, and does not start if one is missing."""
     new = coverage.every_function("mpi4") - coverage.every_function()
     known = coverage.Coverage(new)
     known.add(coverage.MPI4, run_across(lab5, coverage.MPI4))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `make dist` packs is what is in the repository."""
+"""`make dist` packs the content of the repository."""
 
 import re
 import shutil

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checkpoints that are encrypted with a key: they are restarted with it and refused without,
-and whatever somebody without it changes is found."""
+"""Encrypted checkpoints: a restart needs the key, and every change by a user without the key is
+found."""
 
 import random
 import shutil
@@ -14,10 +14,10 @@ from ckpttest.cluster import Cluster
 from ckpttest.lab import Lab
 
 NAME = "job"
-OVERHEAD = 40  # of a sealed chunk
+OVERHEAD = 40  # bytes of a sealed chunk
 MIB = 1 << 20
 
-HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"  # fewer bytes are in random ones by chance
+HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"  # long enough not to occur in random bytes by chance
 
 
 @pytest.fixture(name="key")
@@ -27,14 +27,14 @@ def key_file(tmp_path):
 
 
 def make_key(path):
-    """A new one."""
+    """Makes a new key."""
     path.write_text(random.Random(str(path)).randbytes(32).hex() + "\n")
     path.chmod(0o600)
     return path
 
 
 def run(lab, program, key, *options):
-    """The program under ckpt run."""
+    """Starts the program under ckpt run."""
     program.prepare(lab.work)
     command = [lab.ckpt_program, "run", "--name", NAME, "--key", key, "--files", "ignore"]
     # pylint: disable-next=protected-access
@@ -42,13 +42,13 @@ def run(lab, program, key, *options):
 
 
 def save(lab, job, program):
-    """A checkpoint of a job that gets on; its directory."""
+    """Takes a checkpoint of a job that makes progress; returns its directory."""
     job.wait_for(program.progress)
     return Path(lab.checkpoint(job)["path"])
 
 
 def kill_a_rank(job, program):
-    """By SIGKILL."""
+    """Sends SIGKILL to a rank."""
     name = Path(program.argv[0]).name
     processes.kill(next(pid for pid in job.ranks() if processes.name_of(pid) == name))
 
@@ -75,7 +75,7 @@ def test_each_can_be_restarted(lab, native, key, codec, snapshot, increments):
         assert lab.answer(program, job, again) == native(program).answer
 
 
-@pytest.mark.busy  # it is folded when nobody else wants the processors
+@pytest.mark.busy  # the chain is folded when the processors are idle
 def test_chain_is_folded(lab, native, key):
     """Folded files are encrypted, too."""
     program = programs.scattered(8, 3000, pause_us=4000)
@@ -95,7 +95,7 @@ def test_chain_is_folded(lab, native, key):
 
 
 def test_ranks_die(lab, native, key):
-    """ckpt run restarts the job with the key; neither key is to be seen meanwhile."""
+    """ckpt run restarts the job with the key. The key is never visible meanwhile."""
     stop = lab.directory / "stop"
     program = programs.churn(500, stop_file=stop)
     job = run(lab, program, key)
@@ -134,13 +134,13 @@ def test_restart_by_hand(lab, key):
 
 
 def save_by_name(lab, job, program):
-    """The same of a job under ckpt run."""
+    """Does the same for a job under ckpt run."""
     job.wait_for(program.progress)
     return Path(lab.ckpt_json("checkpoint", NAME)["path"])
 
 
 def test_key_by_a_command(lab, native, key):
-    """Each process that needs it executes that."""
+    """Each process that needs the key executes the command."""
     program = programs.ring(12000)
     command = f"|cat '{key}'"
     job = lab.start(program, CKPT_KEY=command)
@@ -179,7 +179,7 @@ def test_refused_without_the_key(lab, key, wrong, message):
 
 
 def test_a_plain_one_is_refused(lab, key):
-    """Which anybody could have put there."""
+    """Any user could have put a plain checkpoint there."""
     program = programs.ring(1000000)
     job = lab.start(program)
     save(lab, job, program)
@@ -190,7 +190,7 @@ def test_a_plain_one_is_refused(lab, key):
 
 
 def test_nothing_is_saved_without_its_key(lab, key):
-    """The program runs; a checkpoint that could not be encrypted is none."""
+    """The program runs; a checkpoint that cannot be encrypted is not taken."""
     key.chmod(0o644)
     program = programs.ring(3000)
     job = lab.start(program, CKPT_KEY=key)
@@ -217,8 +217,8 @@ def test_what_does_not_take_a_key(lab, key, options, message):
 
 @pytest.fixture(name="saved", scope="module")
 def two_checkpoints(tmp_path_factory):
-    """Two checkpoints of a job and one of another, made with one key: the lab, the key, and a
-    copy of the store."""
+    """Two checkpoints of a job and one of another, made with one key. Yields the lab, the key, and
+    a copy of the store."""
     lab = Lab(tmp_path_factory.mktemp("attacks"), holds=True)
     key = make_key(lab.directory / "key")
     program = programs.memory(4, 1000000)
@@ -234,7 +234,7 @@ def two_checkpoints(tmp_path_factory):
 
 @pytest.fixture(name="attacked")
 def attacked_store(saved):
-    """Lab and key, with the store as it was."""
+    """The lab and the key, with the store in its original state."""
     lab, key = saved
     shutil.rmtree(lab.store)
     shutil.copytree(lab.directory / "copy", lab.store)
@@ -242,27 +242,28 @@ def attacked_store(saved):
 
 
 def newest(lab):
-    """The directories of the job with two checkpoints, and that of the other job."""
+    """Returns the directories of the job with two checkpoints, and the directory of the other
+    job."""
     jobs = sorted(lab.store.glob("*/000001"), key=lambda path: len(list(path.parent.glob("0*"))))
     return jobs[1], jobs[1].parent / "000002", jobs[0]
 
 
 def verdict(lab, key, checkpoint):
-    """Exit code and message of a full look at one."""
+    """Returns the exit code and the message of a full verification."""
     name = f"{checkpoint.parent.name}/{int(checkpoint.name)}"
     done = lab.ckpt("verify", name, "--key", key)
     return done.returncode, done.stderr
 
 
 def require_found(lab, key, checkpoint):
-    """It is refused, also by a restart that has not looked before."""
+    """The checkpoint is refused, also by a restart without a verification before."""
     code, message = verdict(lab, key, checkpoint)
     assert code != 0 and message
     return message
 
 
 def test_flipped_bits(attacked):
-    """In each file that a restart reads."""
+    """Flips bits in each file that a restart reads."""
     lab, key = attacked
     checkpoint, _, _ = newest(lab)
     assert verdict(lab, key, checkpoint)[0] == 0
@@ -281,7 +282,8 @@ def test_flipped_bits(attacked):
 
 
 def chunks_of(content):
-    """Places of whole chunks, of which the codec none makes extents: pairs of neighbours."""
+    """Returns the places of whole chunks, which the codec `none` stores as extents: pairs of
+    neighbours."""
     count = int(content[content.index(b"extents ") + 8 :][:20])
     size = MIB + OVERHEAD
     for start, length in struct.iter_unpack("<QQ", content[len(content) - 16 * count :]):
@@ -305,7 +307,7 @@ def test_swapped_chunks(attacked):
         )
         file.write_bytes(bad)
         require_found(lab, key, checkpoint)
-    bad = bytearray(good)  # that of another checkpoint, in the same place
+    bad = bytearray(good)  # the chunk of another checkpoint in the same place
     bad[pairs[0][0] : pairs[0][1]] = foreign.read_bytes()[pairs[0][0] : pairs[0][1]]
     assert bad != good
     file.write_bytes(bad)
@@ -327,7 +329,7 @@ def test_swapped_pieces(attacked):
 
 
 def test_swapped_checkpoints(attacked):
-    """An older one in the place of a newer one, and one of another job."""
+    """An older checkpoint in the place of a newer one, and a checkpoint of another job."""
     lab, key = attacked
     one, two, foreign = newest(lab)
     shutil.rmtree(two)
@@ -348,7 +350,7 @@ def test_swapped_checkpoints(attacked):
 @pytest.mark.skipif(not cluster.is_possible(), reason="nodes need root and namespaces")
 @pytest.mark.parametrize("levels", ["partner", "parity"])
 def test_a_lost_piece_is_made_again(tmp_path, key, levels):
-    """Parity is of encrypted bytes. The record of the checkpoint is signed."""
+    """The parity is computed from encrypted bytes. The checkpoint's record is signed."""
     box = Cluster(tmp_path / "cluster", 4)
     lab = box.lab(tmp_path / "lab", head=True)
     program = programs.churn(0, 2, stop_file=lab.directory / "stop")

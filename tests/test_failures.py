@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`ckpt run` on several nodes: ranks, agents and nodes are lost, links are cut, jobs step
-aside and move; nobody touches them, and the answer is right."""
+"""`ckpt run` on several nodes: ranks, agents and nodes are lost, links are cut, jobs are swapped
+out and migrated. No user intervenes, and the answer is right."""
 
 import signal
 from pathlib import Path
@@ -19,15 +19,14 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(name="lab")
 def lab_on_head(box, tmp_path):
-    """A lab of a job with a rank on n1 and one on n2; n3 is spare, and commands run on
-    the head."""
+    """A lab of a job with a rank on n1 and one on n2. n3 is spare, and commands run on the head."""
     place = box.lab(tmp_path / "lab", head=True)
     yield place
     place.close()
 
 
 def start(lab, program, *options):
-    """The program under ckpt run; n3 is a spare node."""
+    """Starts the program under ckpt run; n3 is a spare node."""
     program.prepare(lab.work)
     run = [lab.ckpt_program, "run", "--name", NAME, "--spares", "1", *options, "--"]
     # pylint: disable-next=protected-access
@@ -35,13 +34,13 @@ def start(lab, program, *options):
 
 
 def saved(lab, job, program):
-    """Waits for progress, and has the job saved: by the agent on rank 0's node."""
+    """Waits for progress and takes a checkpoint, by the agent on rank 0's node."""
     job.wait_for(program.progress)
     lab.on("n1").ckpt_json("checkpoint", NAME)
 
 
 def ranks_of(box, node, program):
-    """Process ids of the program's ranks on a node."""
+    """Returns the process ids of the program's ranks on a node."""
     name = Path(program.argv[0]).name
     return [pid for pid in box.processes(node) if processes.name_of(pid) == name]
 
@@ -54,14 +53,14 @@ def wait_until_watched(lab, job, *nodes):
 
 
 def finish(lab, job, program, native):
-    """To the right answer."""
+    """Waits for the end, with the right answer."""
     job.succeed()
     assert lab.answer(program, job) == native(program).answer
 
 
 @pytest.mark.parametrize("node", ["n1", "n2"])
 def test_a_node_dies(box, lab, native, node):
-    """Also the one of the agent that coordinates. The spare node takes its place."""
+    """Also the node of the coordinating agent dies. The spare node replaces the lost one."""
     program = programs.churn(200)
     job = start(lab, program)
     saved(lab, job, program)
@@ -71,7 +70,7 @@ def test_a_node_dies(box, lab, native, node):
 
 
 def test_a_link_is_cut(box, lab, native):
-    """Its ranks live, and are ended by their own agent, which has no majority."""
+    """The node's ranks live, and their own agent, which has no majority, ends them."""
     program = programs.churn(200)
     job = start(lab, program)
     saved(lab, job, program)
@@ -88,7 +87,7 @@ def test_a_link_is_cut(box, lab, native):
 
 
 def test_before_the_first_checkpoint(box, lab, native):
-    """A job that has lost a node begins anew."""
+    """A job that has lost a node starts from the beginning."""
     program = programs.churn(150)
     job = start(lab, program)
     job.wait_for(program.progress, count=10)
@@ -98,7 +97,7 @@ def test_before_the_first_checkpoint(box, lab, native):
 
 
 def test_no_node_too_few(box, lab):
-    """With the spare and one of two gone there is one left."""
+    """The job has lost the spare node and one of two: one is left."""
     program = programs.churn(3000)
     job = start(lab, program, "--min-nodes", "3")
     saved(lab, job, program)
@@ -108,7 +107,7 @@ def test_no_node_too_few(box, lab):
 
 
 def test_a_rank_is_killed(box, lab, native):
-    """How it ended is told, as the launcher does not know."""
+    """`ckpt run` reports how the rank ended, as the launcher does not know."""
     program = programs.churn(200)
     job = start(lab, program)
     saved(lab, job, program)
@@ -118,7 +117,8 @@ def test_a_rank_is_killed(box, lab, native):
 
 
 def test_no_independent_checkpoints(box, lab, native):
-    """Of ranks on several nodes. That is told, and all go back."""
+    """Ranks on several nodes take no independent checkpoints. `ckpt run` says so, and all ranks
+    roll back."""
     program = programs.churn(200)
     job = start(lab, program, "--protocol", "independent")
     job.wait_for("^ckpt: no independent checkpoints, as the ranks are on several nodes")
@@ -140,8 +140,8 @@ def test_a_rank_is_stopped(box, lab, native):
 
 @pytest.mark.parametrize("hosts", ["n1:1,n2:1,n3:1", "n2:2,n3:2", "head:2,n3:2"])
 def test_a_rank_is_stopped_and_its_agent_dies(box, lab, hosts):
-    """Before that has seen it. Nobody else is on its node; or another rank, which finds
-    another agent, here or where `ckpt run` is."""
+    """The agent dies before it has noticed. The node has no other rank, or another rank, which
+    finds another agent there or on the node of `ckpt run`."""
     lab.options[1] = hosts
     node = "head" if "head" in hosts else "n2"
     stop = lab.directory / "stop"
@@ -165,9 +165,8 @@ def test_a_rank_is_stopped_and_its_agent_dies(box, lab, hosts):
 
 @pytest.mark.parametrize("node, hosts", [("n1", None), ("n2", None), ("n1", "n1:2,n3:2")])
 def test_an_agent_dies(box, lab, node, hosts):
-    """Which is no failure: the ranks find another one, and the node stays a member; also
-    if it is the only one. The program checks every message itself, and ends when it is
-    told."""
+    """This is not a failure of the job. The ranks find another agent, and the node stays a member,
+    also if it is the only one. The program checks every message itself, and ends on command."""
     if hosts:
         lab.options[1] = hosts
     stop = lab.directory / "stop"
@@ -207,8 +206,8 @@ def test_swap(box, lab, native):
 
 
 def test_ckpt_run_is_stopped_and_continued(box, lab):
-    """With its launcher, as by ctrl-Z, for longer than it takes to count as lost. Afterwards the
-    nodes watch each other again."""
+    """`ckpt run` and its launcher stop, as by ctrl-Z, for longer than the time after which a member
+    counts as lost. Afterwards the nodes watch each other again."""
     program = programs.traffic(0, 2, lab.directory / "stop")
     job = start(lab, program)
     saved(lab, job, program)
@@ -229,13 +228,13 @@ def test_ckpt_run_is_stopped_and_continued(box, lab):
 
 
 def test_an_agent_dies_in_a_swap(box, lab):
-    """Ranks start another one, which is asked again."""
+    """The ranks start another agent, which gets the request again."""
     stop = lab.directory / "stop"
     program = programs.traffic(0, 2, stop)
     job = start(lab, program)
     saved(lab, job, program)
     (rank,) = ranks_of(box, "n2", program)
-    processes.send(rank, signal.SIGSTOP)  # it cannot be saved
+    processes.send(rank, signal.SIGSTOP)  # this rank cannot be saved
     swap = lab.ckpt_in_background("swap", NAME)
     alone.wait_until(job, lambda: lab.ckpt_json("status", NAME)[0]["phase"] != "running")
     box.kill("n1", only="ckptd")
@@ -266,7 +265,8 @@ def test_migrate(box, lab, native):
 
 
 def test_migrate_by_signal(box, lab, native):
-    """To the nodes of a file; what is wrong with that is told, and nothing changes."""
+    """The job moves to the nodes in a file. If the file is wrong, `ckpt run` says so and changes
+    nothing."""
     program = programs.churn(200)
     nodes = lab.work / "nodes"
     options = ["--migrate-signal", "USR2", "--nodes-file", str(nodes)]

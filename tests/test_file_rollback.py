@@ -23,7 +23,7 @@ for step in range({steps}):
     time.sleep(0.02)
 """
 
-# What one step does: `state` holds a number that each step computes from the last one.
+# The code of one step: `state` holds a number that each step computes from the previous one.
 KINDS = {
     "rewritten": """
     last = int(open("state").read()) if os.path.exists("state") else 0
@@ -106,23 +106,23 @@ class Steps:
         self.argv = ["/usr/bin/python3", "-B", script]
 
     def prepare(self, directory):
-        """It makes what it needs."""
+        """Makes the files that the program needs."""
 
 
 def files_of(lab):
-    """What the program has made."""
+    """Returns the files that the program has made."""
     return trees.look_at(lab.work)
 
 
 def undisturbed_files(lab, kind):
-    """What it makes if nothing happens."""
+    """Returns the files of an undisturbed run."""
     other = Lab(lab.directory / "undisturbed")
     other.start_native(Steps(other, kind, 60)).succeed()
     return files_of(other)
 
 
 def save(lab, job):
-    """A checkpoint. A program that has just started another one is refused at that moment."""
+    """Takes a checkpoint. It is refused while a child process of the program runs."""
     done = lab.ckpt("checkpoint", job.pid)
     while done.returncode != 0:
         assert ", which the program has started, " in done.stderr, done
@@ -130,7 +130,7 @@ def save(lab, job):
 
 
 def save_and_kill(lab, kind):
-    """A job that is saved after some of its steps and killed after some more."""
+    """Saves a job after some of its steps, and kills it some steps later."""
     job = lab.start(Steps(lab, kind, 60))
     job.wait_for("^step 20$")
     save(lab, job)
@@ -140,14 +140,14 @@ def save_and_kill(lab, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_kinds(lab, kind):
-    """Saved, killed later, and restarted: the files are those of an undisturbed run."""
+    """After a checkpoint, a kill and a restart, the files equal those of an undisturbed run."""
     save_and_kill(lab, kind)
     lab.restart().succeed()
     trees.require_same(undisturbed_files(lab, kind), files_of(lab))
 
 
 def test_job_that_begins_again(lab):
-    """It fails before its first checkpoint: the files are those of its beginning."""
+    """The job fails before its first checkpoint: the files are those of its beginning."""
     program = Steps(lab, "appended", 60)
     run = [lab.ckpt_program, "run", "--name", "job", "--back-off", "0.1s", "--"]
     # pylint: disable-next=protected-access
@@ -162,7 +162,7 @@ def test_job_that_begins_again(lab):
 
 
 def test_file_changed_by_another_program(lab):
-    """It is named, and nothing is changed; --files ignore goes on."""
+    """The restart names the file and changes nothing; --files ignore goes on."""
     save_and_kill(lab, "appended")
     log = lab.work / "log"
     log.write_text(log.read_text(encoding="utf-8")[:30], encoding="utf-8")
@@ -176,7 +176,7 @@ def test_file_changed_by_another_program(lab):
 
 
 def test_file_changed_within_a_tick_by_another_program(lab):
-    """Size and time are the same: the content tells. The journal begins with the first
+    """Size and time are the same: only the content differs. The journal begins with the first
     checkpoint, so there are two."""
     job = lab.start(Steps(lab, "whole seconds", 60))
     job.wait_for("^step 10$")
@@ -195,7 +195,7 @@ def test_file_changed_within_a_tick_by_another_program(lab):
 
 
 def test_older_checkpoint(lab):
-    """Files go back to the one before the newest, too."""
+    """Files also roll back to the checkpoint before the newest."""
     program = Steps(lab, "renamed", 60)
     job = lab.start(program)
     job.wait_for("^step 10$")
@@ -209,7 +209,7 @@ def test_older_checkpoint(lab):
 
 
 def test_kept_file_is_gone(lab):
-    """A restart that cannot be carried out has changed nothing."""
+    """A restart that cannot be carried out changes nothing."""
     save_and_kill(lab, "renamed")
     for kept in lab.store.glob("*/journal/kept/*"):
         os.unlink(kept)
@@ -227,7 +227,7 @@ def test_tree_is_killed_at_random_moments(lab, seed):
 
 @pytest.mark.parametrize("name", writers.SHORT)
 def test_writers(tmp_path, name):
-    """Debian's libraries that write, replace and close files: killed at a random moment."""
+    """Debian's libraries that write, replace and close files: each is killed at a random moment."""
     seed = random.randrange(1000000)
     totals = writers.torment(tmp_path, writers.SHORT[name], 1, seed)
     assert totals["restarts"] == totals["kills"] == 1, seed

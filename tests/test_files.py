@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPI files: a program that changes several all the time, saved and killed at
-random moments; and files that are gone at a restart."""
+"""MPI files: a program that changes several files all the time is saved and killed at
+random moments; and restarts without the files."""
 
 import random
 import shutil
@@ -15,7 +15,7 @@ from test_probes import Gate
 # The second has a matrix of 19 MB: more than one block for each rank.
 @pytest.mark.parametrize("width", [16, 12000])
 def test_killed_at_random_moments(lab, width):
-    """What was written after the checkpoint is undone by the restart."""
+    """The restart undoes all writes after the checkpoint."""
     stop_file = lab.directory / "stop"
     program = programs.files(0, width=width, stop_file=stop_file)
     kill_at_random_moments(
@@ -24,7 +24,7 @@ def test_killed_at_random_moments(lab, width):
 
 
 def saved_and_killed(lab, name):
-    """A probe after its checkpoint; its file."""
+    """Runs a probe past its checkpoint and kills it; returns the probe's file."""
     gate = Gate(lab, name)
     lab.checkpoint(gate.job)
     gate.job.kill()
@@ -53,7 +53,7 @@ def test_missing_input_is_named(lab):
 
 @pytest.mark.waiting
 def test_replaced_file_is_refused(lab):
-    """The name leads to another file than the one that is open."""
+    """The name leads to another file than the open one."""
     gate = Gate(lab, "file_input")
     path = lab.work / probes.FILE
     shutil.copy(path, lab.work / "copy")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fortran programs, saved in their middle and restarted: every digit of their
-results is as in an uninterrupted run. The features of the three dialects are
-probes (test_probes.py, test_other_mpi.py)."""
+"""Fortran programs, saved in their middle and restarted: every digit of their results
+equals that of an uninterrupted run. The features of the three dialects are probes
+(test_probes.py, test_other_mpi.py)."""
 
 import random
 
@@ -16,7 +16,7 @@ SETTINGS = {"OMP_NUM_THREADS": "1"}
 
 
 def wait_for_lines(job, path, count):
-    """Until a program's output file has that many lines."""
+    """Waits until a program's output file has `count` lines."""
     while not path.exists() or len(path.read_text("utf-8").splitlines()) < count:
         assert job.run_on(0.05), f"ended before {count} lines in {path.name}"
 
@@ -63,7 +63,7 @@ def test_random_moments(lab, native):
 
 @needs_fortran
 def test_bare_names(lab):
-    """Functions that only Open MPI's own Fortran library has."""
+    """Functions that only Open MPI's own Fortran library provides."""
     program = programs.Program("bare names", [APPS / "fortran/bare_names"], 1)
     job = lab.start(program)
     assert job.finish() != 0

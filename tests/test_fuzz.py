@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bad arguments to every MPI function: the campaign, cut down."""
+"""Bad arguments to every MPI function: a short version of the campaign."""
 
 from ckpttest import fuzz
 

@@ -21,7 +21,7 @@ def fixture_served(tmp_path):
     """A lab whose checkpoints are on a file server, and the server."""
     place = Lab(tmp_path / "lab", holds=True, CKPT_TIMEOUT=f"{TIMEOUT}s")
     with cluster.file_server(tmp_path / "served", place.store) as server:
-        # Nothing can end a process that waits for it.
+        # Nothing can end a process that waits for the server.
         rescue = threading.Timer(PATIENCE, server.go_on)
         rescue.start()
         yield place, server
@@ -37,13 +37,14 @@ def more_steps(job):
 
 
 def save_soon(lab, job):
-    """A server that goes on has much to do first, and an attempt has only its time."""
+    """Repeats a request: a server that goes on is busy at first, and each attempt has a time
+    limit."""
     alone.wait_until(job, lambda: lab.ckpt("checkpoint", job.pid).returncode == 0)
 
 
 @pytest.mark.parametrize("protocol", ["sns", "cl", "ns"])
 def test_a_server_that_hangs(served, protocol):
-    """An attempt fails in its time; the agent answers; later attempts are good."""
+    """An attempt fails at its timeout; the agent answers; later attempts succeed."""
     lab, server = served
     program = programs.ring(10**8)
     job = lab.start(program, CKPT_PROTOCOL=protocol)
@@ -66,8 +67,8 @@ def test_a_server_that_hangs(served, protocol):
 
 
 def test_a_job_that_starts(served):
-    """The server hangs already: the program runs all the same, and requests are refused in
-    their time. It is saved as soon as the server goes on."""
+    """The server hangs already: the program runs all the same, and requests are refused at their
+    timeout. The job is saved as soon as the server goes on."""
     lab, server = served
     server.stop()
     job = lab.start(programs.ring(10**8))
@@ -87,7 +88,8 @@ def test_a_job_that_starts(served):
 
 
 def test_periodic_checkpoints_of_a_job_that_starts(served):
-    """They say since when it is unprotected, and protect it by themselves later."""
+    """Messages say since when the job is unprotected; later checkpoints protect it without a
+    request."""
     lab, server = served
     server.stop()
     job = lab.start(programs.ring(10**8), CKPT_INTERVAL="1s")
@@ -104,7 +106,7 @@ def test_periodic_checkpoints_of_a_job_that_starts(served):
 
 
 def test_commands_that_name_no_job(served):
-    """They find the only one without the server, or say that they wait for it."""
+    """The commands find the only job without the server, or say that they wait for the server."""
     lab, server = served
     job = lab.start(programs.ring(10**8))
     job.wait_for("^step")
@@ -115,7 +117,7 @@ def test_commands_that_name_no_job(served):
     assert "does not answer" in failed.stderr
     lines = (["status"], ["list"], ["run", "--", "true"])
     waiting = [lab.ckpt_in_background(*words) for words in lines]
-    assert "2 ranks of" in waiting[0].stdout.readline()  # what runs is told at once
+    assert "2 ranks of" in waiting[0].stdout.readline()  # running jobs are listed at once
     notice = f"ckpt: waiting for the file system of {lab.store}\n"
     assert [command.stderr.readline() for command in waiting] == [notice] * 3
     server.go_on()
@@ -123,7 +125,7 @@ def test_commands_that_name_no_job(served):
 
 
 def test_the_program_ends(served):
-    """While the server hangs."""
+    """The program ends while the server hangs."""
     lab, server = served
     job = lab.start(programs.ring(50000))
     job.wait_for("^step")
@@ -133,7 +135,7 @@ def test_the_program_ends(served):
 
 
 def test_a_program_that_starts_and_ends(served):
-    """While the server hangs; what is to be told of it is written later."""
+    """The program starts and ends while the server hangs; its messages are written later."""
     lab, server = served
     server.stop()
     lab.start(programs.ring(2000)).succeed()

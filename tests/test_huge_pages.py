@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Memory of hugetlbfs, which a machine has to set aside."""
+"""Memory of hugetlbfs, which root must reserve on the machine."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ WANTED = 8  # of 2 MiB: three for each of two ranks
 
 @pytest.fixture
 def pages():
-    """Sets some aside, and gives them back."""
+    """Reserves huge pages, and releases them afterwards."""
     before = PAGES.read_text(encoding="ascii")
     try:
         PAGES.write_text(str(int(before) + WANTED), encoding="ascii")
@@ -28,7 +28,7 @@ def pages():
 
 
 def test_comes_back_in_small_pages(lab, pages):
-    """Whether or not there are huge pages at the restart."""
+    """The memory comes back in small pages, with or without huge pages at the restart."""
     gate = lab.directory / "gate"
     job = lab.start(probes.probe("huge_pages", gate))
     job.wait_for("^waiting")

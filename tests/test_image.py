@@ -30,7 +30,7 @@ def image(request, tmp_path_factory):
 
 
 def run(*command):
-    """Standard output of a tool that must succeed."""
+    """Returns the standard output of a tool that must succeed."""
     settings = {**os.environ, "HDF5_PLUGIN_PATH": hdf5plugin.PLUGIN_PATH}
     return subprocess.run(
         command, env=settings, capture_output=True, text=True, check=True
@@ -38,7 +38,7 @@ def run(*command):
 
 
 def datasets(node_file):
-    """All datasets of a file."""
+    """Returns all datasets of a file."""
     names = []
     node_file.visit(names.append)
     items = (node_file[name] for name in names)
@@ -59,7 +59,7 @@ def test_h5dump_decodes_chunks(image):
 
 
 def test_h5py_reads_everything(image):
-    """The random words of both ranks are in there."""
+    """The datasets contain the random words of both ranks."""
     with h5py.File(image, "r") as node_file:
         total = sum(item[...].nbytes for item in datasets(node_file))
     assert total > 2 * 10 * 2**20

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checkpoints with no more than what has changed, on top of each other."""
+"""Incremental checkpoints, each with only the pages that changed since the one
+before."""
 
 import json
 import shutil
@@ -14,16 +15,16 @@ from ckpttest.settings import APPS
 MIB = 1 << 20
 SIZE = 24  # MiB of a rank
 
-# Of a thousand pages, written to at each step: all steps of a test together change less
-# than half of the memory, however many there are between two checkpoints.
+# Of a thousand pages, written at each step. All steps of a test together change less
+# than half of the memory, however many steps lie between two checkpoints.
 FEW = 1
 
-# Faults that end the agent, at counts that are reached in the second checkpoint.
+# Faults that end the agent, with counts that it reaches in the second checkpoint.
 FATAL = ["agent-during-capture:3", "image-before-rename:2"]
 
 
 def bases(lab):
-    """What each checkpoint was made on top of, by number; 0: it has all."""
+    """Returns the base of each checkpoint, by number; 0 for a full checkpoint."""
     found = {}
     for path in sorted(lab.store.glob("*/0*/manifest.json")):
         manifest = json.loads(path.read_text())
@@ -32,7 +33,7 @@ def bases(lab):
 
 
 def save(lab, job, program, count):
-    """That many checkpoints, with some steps in between; their sizes."""
+    """Takes `count` checkpoints, with some steps in between; returns their sizes."""
     sizes = []
     for _ in range(count):
         job.wait_for(program.progress)
@@ -67,10 +68,10 @@ def job_name(lab):
     return name
 
 
-@pytest.mark.busy  # it is folded when nobody else wants the processors
+@pytest.mark.busy  # the chain is folded when the processors are idle
 def test_chain_is_folded(lab, native):
-    """In the background, again and again: what is not needed any more goes, and what is
-    left can be restarted."""
+    """The agent folds the chain in the background, again and again. It removes files
+    that no restart needs, and the remaining checkpoints can be restarted."""
     program = programs.scattered(8, 1200, pause_us=4000)
     limit = 4
     job = lab.start(program, CKPT_INCREMENTAL=str(limit), CKPT_KEEP="1")
@@ -90,7 +91,7 @@ def test_chain_is_folded(lab, native):
 
 
 def test_by_content(lab, native):
-    """Where the kernel may not be asked, pages are compared."""
+    """Where the process may not use userfaultfd, the agent compares pages."""
     hurry = lab.directory / "hurry"
     program = programs.scattered(SIZE, 300, per_mille=FEW, pause_us=20000, hurry=hurry)
     confined = replace(program, argv=[APPS / "confined", *program.argv])
@@ -122,13 +123,13 @@ def test_missing_base_is_told(lab):
 
 @pytest.mark.parametrize("fault", FATAL)
 def test_agent_dies(lab, fault):
-    """The next agent knows nothing of changes: its first checkpoint has all."""
+    """The next agent knows nothing of changes: its first checkpoint is full."""
     survive_agent_in_a_checkpoint(lab, CKPT_FAULT=fault, CKPT_INCREMENTAL="4")
     assert set(bases(lab).values()) == {0}
 
 
 def test_a_failed_one_is_no_base(lab, native):
-    """What had changed for it has changed for the next one, too."""
+    """Pages that changed for the failed checkpoint are also in the next one."""
     hurry = lab.directory / "hurry"
     program = programs.scattered(SIZE, 600, pause_us=20000, hurry=hurry)
     job = lab.start(program, CKPT_INCREMENTAL="4", CKPT_FAULT="image-write-enospc:40")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`ckpt run --protocol independent`: one rank is killed, that one rolls back, the others go
-on from where they were; the result is that of a run without failures.
+"""`ckpt run --protocol independent`: a killed rank rolls back, and the others go on from where they
+were. The result equals that of a run without failures.
 
-With CKPT_TEST_FULL=1 in every way of each program.
+With CKPT_TEST_FULL=1, each program runs with all of its options.
 """
 
 import os
@@ -16,7 +16,7 @@ from ckpttest import alone, programs, replays, windows
 from ckpttest.lab import Lab
 from ckpttest.settings import PATIENCE
 
-# Their ranks wait without pause: side by side they would take each other's time.
+# The ranks wait without pause: parallel tests would take each other's processor time.
 pytestmark = pytest.mark.xdist_group("independent")
 
 SIZES = {  # steps and size: for some seconds
@@ -32,10 +32,11 @@ SIZES = {  # steps and size: for some seconds
     "water_spatial": (2000, 300),
     "work_queue": (1000, 32),
 }
-RANKS = {"batches": 4, "shared_bytes": 4}  # else 3
+RANKS = {"batches": 4, "shared_bytes": 4}  # otherwise 3
 JOB = f"independent-{os.getpid()}"  # ckpt finds jobs of a name wherever they are
 FULL = os.environ.get("CKPT_TEST_FULL", "") == "1"
-OFTEN = {  # test_rank_faults has locks, too
+# test_rank_faults has locks, too
+OFTEN = {
     "barnes": [[]],
     "batches": [["--mode=sums"]],
     "hash_table": [["--shared"]],
@@ -44,12 +45,14 @@ OFTEN = {  # test_rank_faults has locks, too
     "water_spatial": [[]],
     "work_queue": [["--shared"]],
 }
-WAYS = [  # without absent, of which a rank may be without a checkpoint of itself for long
+# Without absent, one of whose ranks may be without an independent checkpoint for long.
+WAYS = [
     (name, way)
     for name in SIZES
     for way in (windows.WAYS[name] if FULL else OFTEN.get(name, windows.WAYS[name]))
 ]
-DIRECT = [  # shared windows have no such puts, nor have these programs
+# Shared windows have no such puts, and neither have the programs left out.
+DIRECT = [
     (name, way)
     for name in SIZES
     for way in windows.WAYS[name]
@@ -64,7 +67,7 @@ def without_failures(tmp_path_factory):
 
 
 def wait_for_checkpoints(lab, ranks):
-    """Until each rank can be replayed; their processes."""
+    """Waits until each rank can be replayed; returns their process ids."""
     limit = time.monotonic() + PATIENCE
     while time.monotonic() < limit:
         (job,) = lab.ckpt_json("status", JOB)
@@ -75,19 +78,19 @@ def wait_for_checkpoints(lab, ranks):
 
 
 def name_of(value):
-    """Of a parameter: a program, or its way."""
+    """Returns the test id of a parameter: a program, or its options."""
     return value if isinstance(value, str) else " ".join(value)
 
 
 @pytest.mark.parametrize("name, way", WAYS, ids=name_of)
 def test_one_rank_rolls_back(lab, expected, name, way):
-    """A rank is killed; no other one does a step twice."""
+    """A rank is killed; no other one repeats a step."""
     roll_one_back(lab, expected, name, way)
 
 
 @pytest.mark.parametrize("name, way", DIRECT, ids=name_of)
 def test_one_rank_rolls_back_with_direct_puts(lab, expected, name, way):
-    """The same, with what it had put in the memory of others."""
+    """The same, with the killed rank's puts in the memory of others."""
     roll_one_back(lab, expected, name, way, "--windows", "direct")
 
 
@@ -104,8 +107,8 @@ def roll_one_back(lab, expected, name, way, *options):
     "way", ["stencil --mode=lock"] + ["water_nsquared --mode=lock"] * FULL
 )
 def test_one_after_the_other(tmp_path, way):
-    """Rank 1 is replayed; when all can be replayed again rank 2, to which it wrote before and
-    in its replay; then rank 1 once more. Nobody else does a step twice."""
+    """Rank 1 is replayed. When all ranks can be replayed again, rank 2 is killed, to which rank 1
+    wrote before and during its replay; then rank 1 once more. No other rank repeats a step."""
     run = replays.Run(tmp_path / "job", way, random.Random(way), replays.INDEPENDENT)
     try:
         for rank in (1, 2, 1):
@@ -122,7 +125,7 @@ def test_one_after_the_other(tmp_path, way):
 
 @pytest.mark.parametrize("saved", [True, False], ids=["checkpoint", "beginning"])
 def test_a_rank_does_something_else_in_its_replay(lab, saved):
-    """The job goes back to the checkpoint of all before that, or to its beginning."""
+    """The job goes back to the global checkpoint before that, or to its beginning."""
     program = windows.program("clock", 60000, 4, ranks=3)
     job = replays.start(lab, JOB, program)
     job.wait_for(program.progress)
@@ -142,7 +145,7 @@ def test_a_rank_does_something_else_in_its_replay(lab, saved):
 
 
 def test_other_windows_are_refused(lab):
-    """Who has a window that is not covered cannot be replayed, and is told why."""
+    """A rank with an unsupported window cannot be replayed, and the user learns why."""
     job = replays.start(lab, JOB, programs.remote(3000, 3))
     match = job.wait_for("^ckpt: rank . takes no independent checkpoint: (.*)")
     assert match.group(1).startswith("it has a window of MPI_Win_create")
@@ -152,8 +155,8 @@ def test_other_windows_are_refused(lab):
 
 
 def test_after_a_restart_of_all(lab, expected):
-    """Two ranks die, and all go back to a checkpoint of all, with the released image of the
-    shared window; then one rank rolls back."""
+    """Two ranks die, and all ranks roll back to a global checkpoint, with the released image of the
+    shared window. Then one rank rolls back."""
     name = "shared_bytes"
     program = windows.program(name, *SIZES[name], ranks=4)
     job = replays.start(lab, JOB, program)
@@ -171,7 +174,7 @@ def test_after_a_restart_of_all(lab, expected):
 
 
 def test_what_it_costs_is_told(lab):
-    """More and more payload, and less time than has passed."""
+    """The payload grows, and the reported time is less than the elapsed time."""
     began = time.monotonic()
     program = windows.program("stencil", *SIZES["stencil"], ranks=3)
     job = replays.start(lab, JOB, program)
@@ -196,8 +199,8 @@ WORK = 1 << 20  # bytes that the target logs in no other part of a step
 
 
 class Epochs:
-    """A job of the program open_epoch, looked at: what is known of its ranks, and the steps
-    that they had begun before and after that was asked for."""
+    """A job of the program open_epoch under observation: each look gives the status of its ranks,
+    and the steps that the ranks had begun before and after it."""
 
     def __init__(self, lab, windows_are, hint="none"):
         prefix = lab.directory / "progress"
@@ -210,7 +213,7 @@ class Epochs:
         self.pids = wait_for_checkpoints(lab, 3)
 
     def look(self):
-        """(steps before, status of each rank, steps after)"""
+        """Returns (steps before, status of each rank, steps after)."""
         self.progress.look()
         before = list(self.progress.newest)
         (job,) = self.lab.ckpt_json("status", JOB)
@@ -218,33 +221,33 @@ class Epochs:
         return before, job["independent"], list(self.progress.newest)
 
     def looks(self):
-        """One after the other, for as long as the job runs."""
+        """Yields one look after the other while the job runs."""
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline and self.job.run_on(0):
             yield self.look()
 
     def kill(self, rank):
-        """And what follows."""
+        """Kills a rank and waits for its replay."""
         os.kill(self.pids[rank], signal.SIGKILL)
         self.job.wait_for(f"^ckpt: rank {rank} .*; it is replayed")
         self.job.succeed()
 
 
 def kept(ranks, rank):
-    """How many checkpoints of itself it has taken."""
+    """Returns how many independent checkpoints the rank has taken."""
     return ranks[rank]["kept"]
 
 
 def logged(ranks):
-    """What the target has ever logged."""
+    """Returns how many bytes the target has logged in total."""
     return ranks[TARGET]["logged_bytes"]
 
 
 def follow_epochs(looks):
-    """(first look at an epoch, another one), while the origin's puts are under way: the
-    target has begun the step, and logged so much, and some more afterwards, as it does then
-    only."""
-    seen = []  # of one step
+    """Yields (first look at an epoch, another one) while the origin's puts are under way. The
+    target has then begun the step, logged WORK bytes, and logs some more afterwards, as it does
+    only then."""
+    seen = []  # looks at one step
     for before, ranks, after in looks:
         if len({*before, *after}) > 1:  # between two steps, or a rank was behind
             seen = []
@@ -261,9 +264,9 @@ def follow_epochs(looks):
     + [("staged", "none"), ("direct", "staged")] * FULL,
 )
 def test_a_checkpoint_waits_for_direct_puts_to_it(lab, expected, windows_are, hint):
-    """Another rank takes some while the origin has puts to the target under way: with staged
-    ones the target does so, too. When they are delivered it has taken one. What the window's
-    hint says goes before what all windows are."""
+    """Another rank takes checkpoints while the origin's puts to the target are under way. With
+    staged puts the target does so, too; with direct puts it takes one when the puts are delivered.
+    The window's hint overrides the setting for all windows."""
     epochs = Epochs(lab, windows_are, hint)
     seen = 0
     for opened, ranks in follow_epochs(epochs.looks()):
@@ -282,8 +285,8 @@ def test_a_checkpoint_waits_for_direct_puts_to_it(lab, expected, windows_are, hi
 
 
 def await_old_words(epochs):
-    """Until the reader has got the old words since its checkpoint of itself, and new ones are
-    under way."""
+    """Waits until the reader has got the old words since its independent checkpoint, and new ones
+    are under way."""
     step = number = begin = None
     for before, ranks, after in epochs.looks():
         if kept(ranks, READER) != number:
@@ -301,8 +304,8 @@ def await_old_words(epochs):
     + [(READER, "staged"), (TARGET, "direct"), (ORIGIN, "staged")] * FULL,
 )
 def test_killed_in_an_open_epoch(lab, expected, windows_are, victim):
-    """The replayed reader gets the old words, the replayed target sees the new ones behind
-    the flush, the replayed origin puts them once more; the program looks."""
+    """The replayed reader gets the old words, the replayed target sees the new ones after the
+    flush, and the replayed origin puts them once more. The program checks this."""
     epochs = Epochs(lab, windows_are)
     if victim == READER:
         await_old_words(epochs)
@@ -313,7 +316,7 @@ def test_killed_in_an_open_epoch(lab, expected, windows_are, victim):
 
 
 def test_the_files_tell_who_goes_back(tmp_path):
-    """Without the protocol all do, or the test above could not fail."""
+    """Without the protocol all ranks roll back: this shows that the test above can fail."""
     run = replays.Run(tmp_path, "barnes", random.Random(1), replays.COORDINATED)
     try:
         assert run.kill_once()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""test_instructions.py - what the wrappers add to a call, in instructions, which
-unlike times are the same on every machine."""
+"""test_instructions.py - how many instructions the wrappers add to a call. Unlike
+times, these are the same on every machine."""
 
 import sys
 
@@ -12,8 +12,8 @@ sys.path.append(str(TOP / "benchmarks"))
 
 import measure  # noqa: E402  (needs the path)
 
-# At most that many in our library, a third more than measured (docs/benchmarks.md):
-# a search among handles, or a second crossing, would show.
+# Limits for the instructions in our library, a third above the measured numbers
+# (docs/benchmarks.md). A search among handles, or a second crossing, would exceed them.
 INQUIRY, CALL, REQUEST = 25, 160, 300
 MOST = {
     "MPI_Comm_rank": INQUIRY,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ctrl-Z, `fg` and ctrl-C in a shell, and the end of a terminal, do the same with `ckpt run` as
-without it, and who has asked for a job's end does not find it called a failure."""
+"""ctrl-Z, `fg` and ctrl-C in a shell, and the end of a terminal, have the same effect with `ckpt
+run` as without it. A requested end of the job is not reported as a failure."""
 
 import os
 import pty
@@ -32,7 +32,7 @@ SHELL = ["bash", "--norc", "--noprofile", "-i"]
 
 
 class Shell:
-    """An interactive shell, or another command, on a terminal of its own."""
+    """An interactive shell, or another command, on its own terminal."""
 
     def __init__(self, lab, command=SHELL):
         self.pid, self._terminal = pty.fork()
@@ -54,7 +54,7 @@ class Shell:
             try:
                 data = os.read(self._terminal, 4096)
             except OSError:
-                return  # it has ended
+                return  # the shell has ended
             with self._news:
                 self._text += data.decode(errors="replace")
                 self._news.notify_all()
@@ -63,7 +63,7 @@ class Shell:
         os.write(self._terminal, keys if isinstance(keys, bytes) else keys.encode() + b"\n")
 
     def wait_for(self, pattern, count=1):
-        """The count-th next text like that; the match."""
+        """Waits for the count-th next text that matches; returns the match."""
         deadline = time.monotonic() + PATIENCE
         with self._news:
             while True:
@@ -77,7 +77,7 @@ class Shell:
                     raise AssertionError(f"no {pattern}: {self._text[-2000:]}")
 
     def code(self):
-        """Of the last command."""
+        """Returns the exit code of the last command."""
         self.type("echo code=$?")
         return int(self.wait_for(r"code=(\d+)")[1])
 
@@ -86,7 +86,7 @@ class Shell:
             return self._text
 
     def hang_up(self):
-        """The terminal goes away."""
+        """Closes the terminal."""
         self._is_read = False
         self._reader.join()
         os.close(self._terminal)
@@ -109,7 +109,7 @@ def shell_on_a_terminal(lab):
 
 
 def run_of(shell):
-    """The process of `ckpt run`."""
+    """Returns the process id of `ckpt run`."""
     (pid,) = (p for p in processes.descendants(shell.pid) if processes.name_of(p) == "ckpt")
     return pid
 
@@ -122,25 +122,25 @@ def wait_until(condition):
 
 
 def run_words(lab, *command):
-    """`ckpt run` of it."""
+    """Returns the command line of `ckpt run` for a command."""
     words = [lab.ckpt_program, "run", "--name", alone.name(lab), "--", *command]
     return [str(word) for word in words]
 
 
 def start(lab, shell, *command):
-    """`ckpt run` of it, when it has an agent that serves all ranks."""
+    """Starts a command under `ckpt run`; returns when an agent serves all ranks."""
     shell.type(shlex.join(run_words(lab, *command)))
     wait_until(lambda: alone.status(lab))
 
 
 def state_of(lab):
-    """What `ckpt status` says of the job when it is over."""
+    """Returns what `ckpt status` says about the ended job."""
     lines = lab.ckpt("status").stdout.splitlines()
     return next(line for line in lines if alone.name(lab) in line)
 
 
 def test_stop_continue_interrupt(lab, shell):
-    """The shell has its prompt back while the job stands still, which then goes on."""
+    """The shell shows its prompt while the job stands still; then the job goes on."""
     start(lab, shell, sys.executable, "-c", TICKS)
     assert lab.ckpt("checkpoint", alone.name(lab)).returncode == 0
     shell.wait_for("tick")
@@ -155,7 +155,7 @@ def test_stop_continue_interrupt(lab, shell):
 
 
 def interrupt(lab, shell):
-    """It ends once, is not restarted, and nobody calls that a failure."""
+    """The job ends once, is not restarted, and no message calls that a failure."""
     shell.type(CTRL_C)
     shell.wait_for(r"\$ ")
     assert shell.code() in (INTERRUPTED, 1)  # mpirun's is 1
@@ -165,7 +165,7 @@ def interrupt(lab, shell):
 
 
 def test_a_launcher_that_does_not_stop(lab, shell):
-    """mpirun of Open MPI 4 stops its ranks, and stays where it is. So does `ckpt run`."""
+    """mpirun of Open MPI 4 stops its ranks, but not itself. `ckpt run` does the same."""
     program = programs.memory(1, 10**7, pause_us=10000)
     program.prepare(lab.work)
     start(lab, shell, *lab.mpirun_command(program))
@@ -183,9 +183,9 @@ def test_a_launcher_that_does_not_stop(lab, shell):
 
 
 def test_a_program_that_does_not_stop(lab, shell):
-    """Nor does `ckpt run`."""
+    """`ckpt run` does not stop either."""
     start(lab, shell, sys.executable, "-c", DEAF)
-    shell.wait_for(r"\ntick")  # of the program, not of its text that the shell repeats
+    shell.wait_for(r"\ntick")  # printed by the program, not the shell's echo
     shell.type(CTRL_Z)
     shell.wait_for(r"\^Z")
     shell.wait_for("tick", count=20)
@@ -196,18 +196,18 @@ def test_a_program_that_does_not_stop(lab, shell):
 
 
 def test_a_program_that_stops_itself(lab, shell):
-    """Who waits for `ckpt run` is told, as of the program itself."""
+    """The parent of `ckpt run` learns of the stop, as it would of the program's."""
     start(lab, shell, sys.executable, "-c", STOPS)
     shell.wait_for("Stopped")
     shell.type("fg")
-    shell.wait_for(r"\ntick", count=3)  # not of the command, which the shell prints before
+    shell.wait_for(r"\ntick", count=3)  # not in the command, which the shell prints before
     shell.type(CTRL_C)
     shell.wait_for(r"\$ ")
     assert shell.code() == INTERRUPTED
 
 
 def test_stop_between_launches(lab, shell):
-    """While it waits before the next one: `fg` does not make it give up."""
+    """The stop comes while `ckpt run` waits before the next launch: `fg` does not end that wait."""
     crash = f"import os, time\ntime.sleep(1)\nos.kill(os.getpid(), {int(signal.SIGKILL)})\n"
     words = [lab.ckpt_program, "run", "--name", alone.name(lab), "--back-off", "5s"]
     shell.type(shlex.join(map(str, [*words, "--", sys.executable, "-c", crash])))
@@ -222,7 +222,8 @@ def test_stop_between_launches(lab, shell):
 
 @pytest.fixture(name="on_terminal")
 def commands_on_terminals(lab):
-    """Opens a terminal for `ckpt run` of an MPI program, and waits until it can be saved."""
+    """Yields a function that opens a terminal for `ckpt run` of an MPI program, and waits until the
+    program can be saved."""
     opened = []
 
     def open_for(*before):
@@ -243,7 +244,7 @@ def ranks_of(lab):
 
 
 def test_the_terminal_goes_away(lab, on_terminal):
-    """The kernel tells only the leader of the session. The job ends, as without `ckpt run`."""
+    """The kernel sends SIGHUP only to the session leader. The job ends, as without `ckpt run`."""
     shell = on_terminal()
     ranks = ranks_of(lab)
     shell.hang_up()
@@ -253,7 +254,7 @@ def test_the_terminal_goes_away(lab, on_terminal):
 
 
 def test_the_terminal_goes_away_without_hangup(lab, on_terminal):
-    """nohup is for that."""
+    """With nohup, the job goes on."""
     shell = on_terminal("nohup")
     ranks = ranks_of(lab)
     shell.hang_up()
@@ -265,7 +266,8 @@ def test_the_terminal_goes_away_without_hangup(lab, on_terminal):
 
 
 def test_an_end_that_was_asked_for(lab):
-    """By a batch system, say: SIGTERM. It does not count as a failure, in metrics neither."""
+    """A batch system, for example, sends SIGTERM. This does not count as a failure, also not in the
+    metrics."""
     metrics = lab.directory / "metrics"
     job = alone.start(lab, "sleep", "1000", options=("--metrics", metrics))
     alone.process_of(lab, job)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages of more bytes than an int can count, on their way at a checkpoint."""
+"""Messages of more bytes than an int can count, under way at a checkpoint."""
 
 import os
 
@@ -10,7 +10,8 @@ from ckpttest.programs import Program
 from ckpttest.settings import APPS
 
 SIZE = 2362232014  # bytes: 2.2 GiB and a bit
-KINDS = {  # of sends and receives, and the protocol of the checkpoint
+# The kinds of sends and receives, with the protocol of the checkpoint.
+KINDS = {
     "standard": "cl",
     "synchronous": "sns",
     "nonblocking": "ns",
@@ -34,7 +35,7 @@ def program(kind):
 
 @pytest.mark.parametrize("kind", CHOSEN)
 def test_is_on_its_way(lab, kind):
-    """It arrives in the job that goes on, and in the one that is restarted."""
+    """The message arrives in the job that goes on, and in the restarted job."""
     job = lab.start(program(kind), CKPT_PROTOCOL=KINDS[kind])
     job.wait_for("^begun", count=2)
     saved = lab.ckpt_in_background("checkpoint", job.pid, "--json")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checkpoints in the memory of nodes that protect each other's pieces: what is lost with a
-node is made again from the others, and what they cannot replace comes from the disk."""
+"""Checkpoints in the memory of nodes that protect each other's pieces. The other nodes rebuild the
+pieces of a lost node; pieces that they cannot rebuild come from the disk."""
 
 import pytest
 
@@ -16,14 +16,14 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(name="five")
 def five_nodes(tmp_path):
-    """And one without ranks for commands."""
+    """Five nodes, and a sixth without ranks for commands."""
     made = Cluster(tmp_path / "cluster", 5)
     yield made
     made.close()
 
 
 def run(lab, program, *options, levels="partner", disk="1h"):
-    """The program under ckpt run, with checkpoints in the memory of nodes."""
+    """Starts the program under ckpt run, with checkpoints in the memory of nodes."""
     program.prepare(lab.work)
     command = [lab.ckpt_program, "run", "--name", NAME, *options]
     command += ["--levels", f"memory,{levels},disk:{disk}", "--"]
@@ -32,7 +32,7 @@ def run(lab, program, *options, levels="partner", disk="1h"):
 
 
 def save(lab, job, program, survives=True):
-    """A checkpoint, and the time until nodes have protected it."""
+    """Takes a checkpoint, and waits until the nodes have protected it."""
     job.wait_for(program.progress)
     number = lab.ckpt_json("checkpoint", NAME)["number"]
 
@@ -46,13 +46,13 @@ def save(lab, job, program, survives=True):
 
 
 def status_of(lab):
-    """By way of ckpt run."""
+    """Returns the status by way of ckpt run."""
     (status,) = lab.ckpt_json("status", NAME)
     return status
 
 
 def where(lab, number):
-    """Where a checkpoint is whole."""
+    """Returns the levels at which a checkpoint is complete."""
     for entry in lab.ckpt_json("list", NAME):
         if entry["number"] == number:
             return entry
@@ -60,29 +60,29 @@ def where(lab, number):
 
 
 def agent_of(box, node):
-    """Process id of the agent on a node."""
+    """Returns the process id of the agent on a node."""
     (agent,) = [p for p in box.processes(node) if processes.name_of(p) == "ckptd"]
     return agent
 
 
 def pieces(box, node):
-    """Files of checkpoints in the memory of a node."""
+    """Returns the names of checkpoint files in the memory of a node."""
     return sorted(path.name for path in (box.shm / node).rglob("*.h5"))
 
 
 def endless(lab, ranks=2):
-    """A program that checks itself until finish()."""
+    """Returns a program that checks itself until finish()."""
     return programs.churn(0, ranks, stop_file=lab.directory / "stop")
 
 
 def finish(lab, job):
-    """To the right end."""
+    """Ends the program, which must succeed."""
     (lab.directory / "stop").touch()
     programs.ok_line(job.succeed(), lab.work)
 
 
 def test_a_partner_makes_the_piece_again(box, tmp_path):
-    """The first checkpoint goes to the disk, too; of the second one n2's piece is lost."""
+    """The first checkpoint goes to the disk, too; the second one loses n2's piece."""
     lab = box.lab(tmp_path / "lab", head=True)
     program = endless(lab)
     job = run(lab, program, "--spares", "1")
@@ -104,7 +104,7 @@ def test_a_partner_makes_the_piece_again(box, tmp_path):
 
 
 def test_in_place(box, tmp_path):
-    """Only a rank is lost: each node has what it needs, and nothing comes from the disk."""
+    """Only a rank is lost: each node has the pieces that it needs, and the disk is not used."""
     lab = box.lab(tmp_path / "lab", head=True)
     program = endless(lab)
     job = run(lab, program, "--spares", "1")
@@ -122,7 +122,7 @@ def test_in_place(box, tmp_path):
 
 
 def test_two_of_four_nodes(five, tmp_path):
-    """Reed-Solomon with two losses: two nodes die at once, one of them with rank 0; three
+    """Reed-Solomon with two losses: two nodes die at once, one of them the node of rank 0. Three
     nodes are left for four ranks."""
     lab = five.lab(tmp_path / "lab", slots=2, head=True)
     program = endless(lab, ranks=4)
@@ -138,8 +138,8 @@ def test_two_of_four_nodes(five, tmp_path):
 
 
 def test_too_much_is_lost(five, tmp_path):
-    """Both partners: the checkpoint that has come to the disk is taken, which is told. ckpt run
-    may hear of one of the two only; then the nodes find out."""
+    """Both partners are lost: the job restarts from the checkpoint on the disk, with a message.
+    ckpt run may have heard of only one loss; then the nodes find the other."""
     lab = five.lab(tmp_path / "lab", head=True, names=["n1", "n2", "n3", "n4"])
     program = endless(lab)
     job = run(lab, program, "--spares", "2")
@@ -155,8 +155,8 @@ def test_too_much_is_lost(five, tmp_path):
 
 
 def test_all_is_lost(five, tmp_path):
-    """The only checkpoint has not come to the disk when both partners are lost: the job begins
-    anew, as without a checkpoint."""
+    """Both partners are lost before the only checkpoint is on the disk: the job starts from the
+    beginning, as without a checkpoint."""
     lab = five.lab(
         tmp_path / "lab", head=True, names=["n1", "n2", "n3", "n4"], CKPT_FAULT="flush-enospc"
     )
@@ -173,8 +173,8 @@ def test_all_is_lost(five, tmp_path):
 
 
 def test_the_only_one_is_gone(box, tmp_path):
-    """Nobody has told that the memory of a node is lost: the nodes find out, and the job begins
-    anew; but not if it must not."""
+    """No message reports that a node's memory is lost. The nodes find out, and the job starts from
+    the beginning, unless an option forbids that."""
     anew, not_anew = "(; the job begins anew|, from the beginning)$", "; there is no checkpoint"
     for options, word in ([], anew), (["--no-fresh-start"], not_anew):
         place = tmp_path / str(len(options))
@@ -192,7 +192,8 @@ def test_the_only_one_is_gone(box, tmp_path):
 
 
 def test_memory_of_a_node_is_gone(box, tmp_path):
-    """Nobody has told that: the nodes find out, and an older checkpoint is taken."""
+    """No message reports that. The nodes find out, and the job restarts from an older
+    checkpoint."""
     lab = box.lab(tmp_path / "lab", head=True)
     program = endless(lab)
     job = run(lab, program, "--spares", "1", levels="none")
@@ -207,8 +208,8 @@ def test_memory_of_a_node_is_gone(box, tmp_path):
 
 @pytest.mark.parametrize("node", ["n1", "n2"])
 def test_an_agent_dies(box, tmp_path, node):
-    """The coordinating one, or the other, before it has written its parity for a second time:
-    the next one has the checkpoint protected; until then the one before is not given up."""
+    """The coordinating agent or the other one dies before it has written its parity for a second
+    time. The next agent has the checkpoint protected; until then the previous one is kept."""
     fault = f"agent-during-redundancy:2@{node}"
     lab = box.lab(tmp_path / "lab", head=True, CKPT_FAULT=fault)
     program = endless(lab)
@@ -226,13 +227,14 @@ def test_an_agent_dies(box, tmp_path, node):
 
 
 def log_of(box, node):
-    """Of an agent that coordinates."""
+    """Returns the log of a coordinating agent."""
     (log,) = (box.shm / node).rglob(f"ckptd-{node}.log")
     return log.read_text()
 
 
 def test_over_a_fabric(box, tmp_path):
-    """Pieces are read with the provider that is there everywhere, and made again so."""
+    """Agents use the provider that exists everywhere, to read pieces and to rebuild them after a
+    loss."""
     lab = box.lab(tmp_path / "lab", head=True, CKPT_FABRIC="tcp")
     program = endless(lab)
     job = run(lab, program, "--spares", "1")
@@ -252,7 +254,7 @@ def test_over_a_fabric(box, tmp_path):
 
 
 def test_a_fabric_fails(box, tmp_path):
-    """When the first piece is read: the checkpoint is protected all the same."""
+    """The fabric fails at the read of the first piece: the checkpoint is protected all the same."""
     lab = box.lab(
         tmp_path / "lab", head=True, CKPT_FABRIC="tcp", CKPT_FAULT="fabric-read"
     )
@@ -270,8 +272,8 @@ def test_a_fabric_fails(box, tmp_path):
 
 
 def test_migrate(box, tmp_path):
-    """The node that stays has its piece in place, the new one makes its own from that: the
-    disk is not needed."""
+    """The node that stays has its piece; the new node makes its own piece from that. The disk is
+    not needed."""
     lab = box.lab(tmp_path / "lab", head=True)
     program = endless(lab)
     job = run(lab, program, "--spares", "1")
@@ -288,7 +290,7 @@ def test_migrate(box, tmp_path):
 
 
 def test_restart_by_hand(box, tmp_path):
-    """Without ckpt run, and with nothing but the directory that all nodes see."""
+    """A restart without ckpt run needs only the directory that all nodes see."""
     lab = box.lab(tmp_path / "lab", head=True, names=["n1", "n2"])
     program = endless(lab)
     job = run(lab, program, "--max-restarts", "0")
@@ -304,7 +306,7 @@ def test_restart_by_hand(box, tmp_path):
 
 
 def test_increments_are_refused(box, tmp_path):
-    """A chain would have to survive as a whole."""
+    """All checkpoints of a chain would have to survive."""
     lab = box.lab(tmp_path / "lab", head=True)
     done = lab.ckpt("run", "--levels", "memory,partner,disk", "--incremental=4", "--", "true")
     assert done.returncode == 2 and "--incremental" in done.stderr

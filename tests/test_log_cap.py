@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`ckpt run --protocol independent`: how far logs and checkpoints of ranks grow. A rank that
-takes no checkpoint of itself has all ranks saved; ranks that hear late what others have saved
-log more, and go back as well."""
+"""`ckpt run --protocol independent`: limits for logs and independent checkpoints. If a rank takes
+no independent checkpoint, all ranks are saved. Ranks that learn late of others' checkpoints log
+more, and roll back as well."""
 
 import json
 import os
@@ -12,14 +12,14 @@ import pytest
 from ckpttest import alone, replays, windows
 from ckpttest.lab import POLL
 
-# Their ranks wait without pause: side by side they would take each other's time.
+# The ranks wait without pause: parallel tests would take each other's processor time.
 pytestmark = pytest.mark.xdist_group("independent")
 
 RANKS = 3
 JOB = f"cap-{os.getpid()}"  # ckpt finds jobs of a name wherever they are
 MEBIBYTE = 1 << 20
-LIMIT = 32 * MEBIBYTE  # of a log: half of what it has room for
-MOST_COPIES = 4  # of a rank
+LIMIT = 32 * MEBIBYTE  # bytes of a log: half of its capacity
+MOST_COPIES = 4  # independent checkpoints of a rank
 FULL = os.environ.get("CKPT_TEST_FULL", "") == "1"
 
 
@@ -29,7 +29,7 @@ def without_failures(tmp_path_factory):
 
 
 def status_of(lab, name=JOB):
-    """Of the job when its ranks run, or None."""
+    """Returns the status of the job while its ranks run, or None."""
     found = lab.ckpt("status", name, "--json")
     if found.returncode != 0:
         return None
@@ -43,7 +43,8 @@ def pid_of(status, rank):
 
 
 def wait_for_cap(lab, job):
-    """Until all ranks have been saved for it, and ranks that make calls can be replayed."""
+    """Waits until all ranks have been saved because of the limit, and ranks that make calls can be
+    replayed."""
 
     def is_capped():
         status = status_of(lab)
@@ -56,8 +57,8 @@ def wait_for_cap(lab, job):
 
 @pytest.mark.parametrize("victim", [0, 1] if FULL else [0])
 def test_a_rank_takes_no_checkpoint_of_itself(lab, expected, victim):
-    """Rank 0 computes without a call: the log of the others, which is small, is full of what
-    it would need. So all are saved, and it goes back no further if it is killed."""
+    """Rank 0 computes without a call, so the others' small logs fill with data for its replay. All
+    ranks are therefore saved, and the killed rank rolls back to that checkpoint at most."""
     size = (24000, 100)
     program = windows.program("absent", *size, ranks=RANKS)
     job = replays.start(lab, JOB, program, CKPT_LOG_LIMIT=MEBIBYTE)
@@ -80,7 +81,7 @@ def test_a_rank_takes_no_checkpoint_of_itself(lab, expected, victim):
 
 
 def test_balanced_ranks_have_few_copies(lab, expected):
-    """And logs below their limit: nobody has to be saved for others."""
+    """Their logs stay below the limit: no rank is saved because of others."""
     size = (20000, 256)
     program = windows.program("stencil", *size, ranks=RANKS, way=["--mode=lock"])
     job = replays.start(lab, JOB, program)
@@ -99,8 +100,8 @@ def test_balanced_ranks_have_few_copies(lab, expected):
 
 
 def largest_log(lab, job, name):
-    """Of any rank, in bytes, until each has had two dozen checkpoints of itself; and the last
-    status."""
+    """Returns the largest log of any rank, in bytes, until each has had two dozen independent
+    checkpoints; and the last status."""
     largest = 0
 
     def is_enough():
@@ -115,9 +116,9 @@ def largest_log(lab, job, name):
 
 
 def test_what_others_have_saved_becomes_known_late(lab, expected):
-    """Nine of ten checkpoints are not told: logs are longer, and a rank is replayed all the
-    same. (The program computes more than it logs: else much is logged while ranks rest between
-    two checkpoints, which depends on what else the machine does.)"""
+    """Nine of ten checkpoints are not announced: logs are longer, and a rank is replayed all the
+    same. (The program computes more than it logs. Otherwise it logs much between two checkpoints of
+    resting ranks, depending on the machine's load.)"""
     size = (12000, 512)
     program = windows.program("stencil", *size, ranks=RANKS, way=["--mode=lock"])
     job = replays.start(lab, f"{JOB}-told", program)

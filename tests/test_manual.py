@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Manual pages: both programs that Debian shows them with read them without a warning, and what
-they make of them has no accident in it."""
+"""Manual pages: both of Debian's viewers read them without a warning, and the output has no
+formatting errors."""
 
 import re
 import subprocess
@@ -30,7 +30,7 @@ def run(*command):
 
 
 def plain(text):
-    """Without overstriking."""
+    """Returns the text without overstriking."""
     return re.sub(r"\x1b\[[0-9;]*m", "", re.sub(".\b", "", text))
 
 

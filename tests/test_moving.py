@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPI features in the middle of checkpoints that nobody stands still for: resumed,
+"""MPI features in the middle of checkpoints for which no rank stands still: resumed,
 and restarted three times in a row."""
 
 import pytest
 from test_probes import FULL, ROUNDS, Gate
 
-# What has to be remembered across the cut; each must be saved without a stop.
+# Probes with state that must cross the cut; each must be saved without a stop.
 PROBES = [
     "blocked_ssend",
     "cancel",

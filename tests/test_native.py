@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The test programs themselves are right: they pass without ckpt."""
+"""The test programs themselves are correct: they pass without ckpt."""
 
 import pytest
 

@@ -35,7 +35,7 @@ def gate(tmp_path):
 @pytest.mark.waiting
 @pytest.mark.parametrize("name", sorted(set(probes.MPI4) - set(probes.NOT_NATIVE)))
 def test_native_probe(lab5, gate, name):
-    """The probes of MPI 4.0 are right about the library."""
+    """The probes of MPI 4.0 pass without ckpt."""
     gate.touch()
     lab5.start_native(probes.probe(name, gate)).succeed()
 
@@ -63,7 +63,7 @@ def test_resumed_probe(lab5, gate, name):
 @pytest.mark.waiting
 @pytest.mark.parametrize("name", probes.MPI4)
 def test_moving_probe(lab5, gate, name):
-    """Nobody stands still; the second checkpoint begins in the other colour."""
+    """No rank stands still; the second checkpoint begins in the other colour."""
     job = start_probe(lab5, name, gate, CKPT_PROTOCOL="cl")
     for _ in range(3):
         assert lab5.checkpoint(job)["protocol"] == "cl"

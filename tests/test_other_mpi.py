@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Images made under one MPI and restarted under another: Open MPI 4.1, Open MPI
-5.0 and MPICH 5.0 (wheels of PyPI), with the features of MPI in the middle.
+"""Images made under one MPI and restarted under another: Open MPI 4.1, Open MPI 5.0 and
+MPICH 5.0 (wheels of PyPI), with MPI features in use at the checkpoint.
 
-With CKPT_TEST_FULL=1 every probe that can be saved goes every way.
+With CKPT_TEST_FULL=1, every probe that can be saved crosses between every pair.
 """
 
 import os
@@ -16,7 +16,7 @@ FULL = os.environ.get("CKPT_TEST_FULL", "") == "1"
 
 @pytest.fixture
 def crossing(tmp_path, request):
-    """Jobs that begin under one MPI and go on under another."""
+    """Jobs that start under one MPI and go on under another."""
     start, end = request.param
     for mpi in (start, end):
         if not mpi.installed:
@@ -42,7 +42,7 @@ ALL = [
 
 @across(*ALL)
 def test_library(crossing):
-    """MPI_Get_library_version tells the truth on both sides."""
+    """MPI_Get_library_version names the library in use on both sides."""
     before, after = crossing.libraries()
     assert crossing.start.version in before and crossing.end.version in after
 
@@ -80,7 +80,7 @@ def test_program(crossing, native, program):
 @pytest.mark.busy
 @across((mpis.MPICH, mpis.MPICH))
 def test_mpich_throughout(crossing, native):
-    """Started, saved and restarted over MPICH, by the recorded launcher."""
+    """The job is started, saved and restarted over MPICH, by the recorded launcher."""
     program = programs.ring(40000)
     first = crossing.lab.start(program)
     first.wait_for(program.progress, count=3)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Another user can write where the checkpoints are: whatever he puts there is refused, and
-nothing of his is executed, nothing of the victim's is changed or removed."""
+"""Another user can write where the checkpoints are. ckpt refuses whatever that user puts there,
+executes none of it, and changes or removes none of the victim's files."""
 
 import json
 import re
@@ -23,7 +23,7 @@ NO_LINK = "is a link|Not a directory|Too many levels"
 
 @pytest.fixture(name="saved", scope="module")
 def fixture_saved():
-    """A place with a job of the victim's that has three checkpoints."""
+    """A directory with a job of the victim that has three checkpoints."""
     place = TwoUsers()
     place.save(3)
     yield place
@@ -32,7 +32,7 @@ def fixture_saved():
 
 @pytest.fixture(name="two")
 def fixture_two(saved):
-    """A place of its own with such a job."""
+    """A separate copy with such a job."""
     place = TwoUsers()
     shutil.rmtree(place.store)
     subprocess.run(["cp", "-a", saved.store, place.store], check=True)
@@ -47,7 +47,7 @@ def fixture_two(saved):
     place.close()
 
 
-# What is done with the job in a directory of mode 0777.
+# Attacks on the job in a directory of mode 0777.
 MOVED = "mv $JOB .old; "
 HER_JOB = MOVED + "mkdir $JOB $JOB/000003; cp .mark $JOB/.ckpt-job; "
 INSTEAD_OF_JOB = {
@@ -62,7 +62,7 @@ INSTEAD_OF_JOB = {
 
 
 def open_up(two, mode=0o777, inside=False):
-    """Others can write into the store; inside: into the job's directory, too."""
+    """Lets others write into the store; inside: into the job's directory, too."""
     (two.store / ".mark").write_bytes((two.job / ".ckpt-job").read_bytes())
     (two.store / ".mark").chmod(0o644)
     two.store.chmod(mode)
@@ -91,7 +91,7 @@ def test_instead_of_the_job(two, attack):
     assert users.snapshot(two.store / ".old") == old
 
 
-# What is put into a job's directory that others can write to, instead of a file of ours.
+# Replacements for files of ckpt, in a job's directory that others can write to.
 FILES = ["manifest.json", "node"]
 REPLACED = {
     "hers": "rm -f $FILE; cp $GOOD $FILE",
@@ -136,7 +136,7 @@ PLANTED = {
 @pytest.mark.parametrize("how", PLANTED)
 @pytest.mark.parametrize("record", RECORDS)
 def test_a_record_of_the_job(two, record, how):
-    """What is refused is told; what can be done without it, or replaced, is done."""
+    """ckpt reports what it refuses, and does whatever works without the file or with a new one."""
     open_up(two, inside=True)
     (log,) = two.job.glob("ckptd-*.log")
     name = log.name if record == "log" else record
@@ -154,7 +154,7 @@ def test_a_record_of_the_job(two, record, how):
     two.expect_unharmed()
 
 
-# Names that the victim has not used yet, where others may only add some.
+# Attacks on names that the victim has not used yet, where others may only add names.
 NEW_JOB = {
     "her directory": "mkdir new",
     "her directory with a mark": "mkdir new; cp .mark new/.ckpt-job",
@@ -193,7 +193,7 @@ done
 
 
 def test_a_directory_that_is_swapped_for_a_link(two):
-    """All the time, while commands work in it."""
+    """The swaps go on while commands work in the directory."""
     open_up(two)
     for path in [two.private / "000001", two.private]:
         shutil.copy(two.store / ".mark", path / ".ckpt-job")
@@ -217,7 +217,7 @@ def test_a_directory_that_is_swapped_for_a_link(two):
 
 
 def test_a_run_directory_of_another_user(two):
-    """As /tmp/ckpt-UID, which anybody can make before the user does."""
+    """Any user can make a directory such as /tmp/ckpt-UID before its user does."""
     two.mallory("mkdir $EVIL/run; chmod 777 $EVIL/run")
     done = two.ckpt("run", "--name", "new", "--", "true", CKPT_RUN_DIR=two.evil / "run")
     assert NOT_YOURS in done.stderr, done
@@ -240,8 +240,8 @@ while True:
 
 
 def test_a_socket_of_another_user(two):
-    """In a run directory that others can write to, in the place of the agent's: nobody speaks
-    to it. The agent, or ckpt run, may be found all the same."""
+    """The socket is in a run directory that others can write to, in place of the agent's socket. No
+    command speaks to it. Commands may still find the agent, or ckpt run."""
     two.start("--files", "ignore", "--resume")
     two.wait_until(two.status)
     two.run.chmod(0o777)

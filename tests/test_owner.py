@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One owner of a job at a time: after a power failure, in another container, and when two
+"""A job has one owner at a time: after a power failure, in another container, and when two users
 restart it at once."""
 
 import json
@@ -20,7 +20,7 @@ def job_file(lab):
 
 
 def save_and_lose_power(lab, job):
-    """A checkpoint; then everything of the job dies at once, its agent first."""
+    """Takes a checkpoint, then kills all of the job's processes at once, the agent first."""
     lab.checkpoint(job)
     (status,) = lab.ckpt_json("status", job.pid)
     lose_power(job, status["agent_pid"])
@@ -65,7 +65,8 @@ def test_a_node_that_lost_power_does_not_hold_its_job(lab):
 
 @as_root
 def test_a_container_that_is_gone_does_not_hold_its_job(lab):
-    """Its process ids mean nothing here: a process of ours may have its agent's."""
+    """The container's process ids mean nothing outside: another process may have the id of the old
+    agent."""
     contained = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
     lab.wrap = lambda command: [*contained, *command]
     job = lab.start(programs.ring(10**8), CKPT_INTERVAL="0.5s", CKPT_NAME="contained")
@@ -78,7 +79,7 @@ def test_a_container_that_is_gone_does_not_hold_its_job(lab):
 
 
 def test_two_nodes_of_one_name_are_refused(lab):
-    """Their pieces would take each other's place. The program goes on."""
+    """Their pieces would overwrite each other. The program goes on."""
     node = lab.directory / "node"
     node.write_text(
         "#!/bin/sh\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Restarts from elsewhere: moved directories, other jobs of the same user."""
+"""Restarts with other paths: moved directories, and other jobs of the same user."""
 
 import dataclasses
 import os
@@ -11,7 +11,7 @@ from ckpttest.lab import Lab
 
 
 def start_waiting(lab, name="arguments"):
-    """A probe that waits at its gate, and the gate."""
+    """Starts a probe that waits at its gate; returns the job and the gate."""
     gate = lab.directory / "gate"
     job = lab.start(probes.probe(name, gate), **probes.ENVIRONMENT)
     job.wait_for("^waiting")
@@ -19,7 +19,7 @@ def start_waiting(lab, name="arguments"):
 
 
 def finish(job, gate):
-    """Lets a restarted probe come to its end."""
+    """Lets a restarted probe run to its end."""
     job.wait_for("^waiting")
     gate.touch()
     assert any(line.startswith("OK ") for line in job.succeed())
@@ -34,7 +34,7 @@ def test_moved_checkpoint_directory(lab):
 
 
 def test_copied_checkpoint_by_path(lab):
-    """A checkpoint is named by the path of its directory."""
+    """A checkpoint can be named by the path of its directory."""
     job, gate = start_waiting(lab)
     path = lab.checkpoint(job)["path"]
     job.kill()
@@ -42,7 +42,8 @@ def test_copied_checkpoint_by_path(lab):
 
 
 def test_a_path_too_long_for_messages_to_ranks(lab):
-    """Ranks are told where their logs go; else all stand still, and there are none."""
+    """The ranks get the path of their logs in a message. If it is too long, all ranks stand still
+    for a checkpoint, and write no logs."""
     lab.store = lab.directory / ("long" * 50) / ("path" * 50)
     job = lab.start(programs.ring(10**8, 2), CKPT_PROTOCOL="cl")
     job.wait_for("^step")
@@ -52,7 +53,7 @@ def test_a_path_too_long_for_messages_to_ranks(lab):
 
 
 def test_the_rank_page_keeps_its_place(lab):
-    """A signal may have interrupted the program with an address in it in a register."""
+    """A signal may have interrupted the program with an address in the page in a register."""
     job, gate = start_waiting(lab)
     before = sorted(map(processes.rank_page_of, job.ranks()))
     for _ in range(2):
@@ -78,7 +79,7 @@ def test_restart_from_another_directory(lab):
 
 
 def test_moved_working_directory(lab):
-    """Restarted where the working directory is now, it works there."""
+    """The program is restarted in the moved directory, and works there."""
     job, gate = start_waiting(lab)
     lab.checkpoint(job)
     job.kill()
@@ -87,7 +88,7 @@ def test_moved_working_directory(lab):
 
 
 def test_restarted_job_restarts_again(lab, native):
-    """A restarted job is a job: it can be saved and killed again."""
+    """A restarted job can be saved and killed again."""
     program = programs.ring(40000)
     parts = [lab.start(program)]
     for _ in range(3):
@@ -122,7 +123,7 @@ def test_two_jobs_at_once(tmp_path, native):
 
 
 def test_two_jobs_in_one_store(tmp_path, native):
-    """Two jobs with names of their own share a checkpoint directory."""
+    """Two jobs with different names share a checkpoint directory."""
     labs = [Lab(tmp_path / name, holds=True, CKPT_NAME=name) for name in ("a", "b")]
     labs[1].store = labs[0].store
     kinds = [programs.ring(20000), programs.ring(24000)]
@@ -143,7 +144,7 @@ def test_two_jobs_in_one_store(tmp_path, native):
 
 
 def test_names_that_are_no_text(lab):
-    """Of the directories of checkpoints and sockets, and of an argument, in Latin-1."""
+    """The names of the directories of checkpoints and sockets, and an argument, are in Latin-1."""
     odd = os.fsdecode(b"caf\xe9")
     lab.store = lab.directory / odd
     run = lab.directory / f"run {odd}"
@@ -158,7 +159,7 @@ def test_names_that_are_no_text(lab):
 
 
 def test_names_with_commas(lab):
-    """A comma that belongs to a name is told from the one between two directories."""
+    """A comma in a name is distinguished from the comma between two directories."""
     fast, slow = lab.directory / "a,b", lab.directory / "c,d"
     lab.settings = {"CKPT_DIR": f"{fast},{slow}".replace("a,b", "a\\,b").replace("c,d", "c\\,d")}
     job, gate = start_waiting(lab)
@@ -171,7 +172,7 @@ def test_names_with_commas(lab):
 
 
 def test_libraries_of_the_application(lab):
-    """LD_LIBRARY_PATH has other ones, which our programs could not be loaded with."""
+    """LD_LIBRARY_PATH names other libraries, with which ckpt's programs cannot be loaded."""
     libraries = lab.directory / "libraries"
     libraries.mkdir()
     for name in ("libstdc++.so.6", "libzstd.so.1", "libfmt.so.9", "libsodium.so.23"):
@@ -188,8 +189,8 @@ def test_libraries_of_the_application(lab):
     "script, has_more", [('"$@"; echo this, too', True), ('exec "$@"', False)]
 )
 def test_in_a_script(lab, native, script, has_more):
-    """A restart starts only the program. If that was started by a shell which waits for it, and
-    may have more to do, the restart says so."""
+    """A restart starts only the program. If a shell started it and may have more to do afterwards,
+    the restart says so."""
     program = programs.ring(20000)
     argv = ["bash", "-c", script, "script", *program.argv]
     job = lab.start(dataclasses.replace(program, argv=argv))

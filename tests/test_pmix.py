@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Requests for checkpoints that come by way of PMIx (docs/pmix.md); under Slurm they are
-in test_slurm.py."""
+"""Checkpoint requests by way of PMIx (docs/pmix.md); the tests under Slurm are in test_slurm.py."""
 
 import os
 import re
@@ -29,7 +28,7 @@ def stop(tmp_path):
 
 
 class NotifyingLab(Lab):
-    """Jobs outlive their ranks, and their server tells of those that end."""
+    """Jobs outlive their ranks, and their server reports the ranks that end."""
 
     def mpirun_command(self, program, *options):
         notify = ["--rtos", "recoverable,notifyerrors"]
@@ -37,7 +36,7 @@ class NotifyingLab(Lab):
 
 
 def wait_for(condition, job):
-    """While the job runs."""
+    """Waits until the condition is true, while the job runs."""
     deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline, "it has not come"
@@ -52,14 +51,14 @@ def status_of(lab, job):
 
 
 def ask(lab, job, *ranks, **more):
-    """A request to ranks of the job; how it was answered."""
+    """Sends a request to ranks of the job; returns the status of the answer."""
     return pmix.answer_in(
         pmix.ask_as_tool(status_of(lab, job), LIBRARIES, *ranks, **more)
     )
 
 
 def end(job, stop):
-    """mpirun ends, too: what was asked of it has not stopped it."""
+    """Ends the job; mpirun must end, too: the requests have not stopped it."""
     stop.touch()
     assert any(line.startswith("OK ") for line in job.succeed())
     stop.unlink()
@@ -68,7 +67,7 @@ def end(job, stop):
 @needs_5
 @pytest.mark.parametrize("ranks", [(), (0,), (1, 2)], ids=["all", "first", "others"])
 def test_request(lab5, stop, ranks):
-    """Whoever is asked: there is one checkpoint, and the requester hears of it."""
+    """Whichever ranks are asked, there is one checkpoint, and the requester gets the answer."""
     job = lab5.start(programs.idle(stop, 3))
     assert ask(lab5, job, *ranks) == pmix.COMPLETE
     assert len(lab5.checkpoints()) == 1
@@ -77,7 +76,7 @@ def test_request(lab5, stop, ranks):
 
 @needs_5
 def test_default_event(lab5, stop):
-    """The manager does not mind whether others handle the event."""
+    """The manager works whether or not other handlers process the event."""
     job = lab5.start(programs.idle(stop))
     assert ask(lab5, job, MANAGER_DEFAULT=1) == pmix.COMPLETE
     assert len(lab5.checkpoints()) == 1
@@ -86,7 +85,7 @@ def test_default_event(lab5, stop):
 
 @needs_5
 def test_restarted(lab5, stop):
-    """A job that was restarted obeys the server of its new launch."""
+    """A restarted job answers requests through the server of its new launch."""
     first = lab5.start(programs.idle(stop))
     assert ask(lab5, first) == pmix.COMPLETE
     first.kill()
@@ -98,7 +97,7 @@ def test_restarted(lab5, stop):
 
 @needs_5
 def test_refused(lab5, stop):
-    """What cannot be done is told, and harms nobody."""
+    """A refusal is reported, and harms no process."""
     job = lab5.start(programs.idle(stop))
     directory = lab5.store / status_of(lab5, job)["job"]
     directory.rename(aside := lab5.directory / "aside")
@@ -111,8 +110,8 @@ def test_refused(lab5, stop):
 
 
 def test_openmpi4(lab, stop):
-    """Its server delivers the event on a node. mpirun never tells the requester that it
-    has been given one, and would never end if we gave it another one as the answer."""
+    """The server of Open MPI 4 delivers the event on a node. mpirun never tells the requester that
+    it has received an event, and would never end if we sent it another event as the answer."""
     job = lab.start(programs.idle(stop))
     assert status_of(lab, job)["pmix"].startswith("OpenPMIx 4.")
     command = [str(word) for word in pmix.command_of_client(job.ranks(), 1)]
@@ -124,7 +123,7 @@ def test_openmpi4(lab, stop):
 
 @needs_5
 def test_second_opinion(tmp_path, stop):
-    """The agent's log has what PMIx tells of a rank beside what it has seen itself."""
+    """The agent's log has PMIx's report of a rank's end, beside the agent's own."""
     lab = NotifyingLab(tmp_path, mpirun=OPENMPI5.mpirun, holds=True, **OPENMPI5.settings())
     try:
         job = lab.start(programs.idle(stop))
@@ -142,8 +141,8 @@ def test_second_opinion(tmp_path, stop):
 
 @needs_5
 def test_ckpt_as_tool(lab5, stop):
-    """It asks like a manager. mpirun takes no second connection once it has seen the end of the
-    first: it would not end after that. Before it has, it takes one."""
+    """`ckpt` sends a request like a manager. mpirun takes no second connection once it has noticed
+    the end of the first, and would not end after that. Before, it takes one."""
     job = lab5.start(programs.idle(stop))
     name = status_of(lab5, job)["job"]
     done = lab5.ckpt("checkpoint", "--pmix", job.pid)
@@ -160,7 +159,7 @@ def test_ckpt_as_tool(lab5, stop):
 
 @needs_5
 def test_ckpt_as_tool_finds_the_server(lab5, stop, tmp_path):
-    """Where mpirun keeps its files, and not by a look into all that lies in a directory."""
+    """`ckpt` looks where mpirun keeps its files, and does not search all of a directory."""
     job = lab5.start(programs.idle(stop))
     name = status_of(lab5, job)["job"]
     (tmp_path / "other").mkdir()
@@ -171,7 +170,7 @@ def test_ckpt_as_tool_finds_the_server(lab5, stop, tmp_path):
 
 @needs_5
 def test_ckpt_as_tool_refused(lab5, stop):
-    """The reason is that of the agent."""
+    """`ckpt` reports the agent's reason."""
     job = lab5.start(programs.idle(stop))
     directory = lab5.store / status_of(lab5, job)["job"]
     directory.rename(lab5.directory / "aside")
@@ -184,8 +183,8 @@ def test_ckpt_as_tool_refused(lab5, stop):
 
 @needs_5
 def test_ckpt_as_tool_unheard(lab5, stop):
-    """A job without checkpoints answers nothing. mpirun does not end while a tool is
-    there, so that leaves when the job is over, be it that it has just connected."""
+    """A job without checkpoints does not answer. mpirun does not end while a tool is connected. So
+    the tool disconnects when the job is over, even if it has just connected."""
     job = lab5.start_native(programs.idle(stop))
     job.wait_for("^tick")
     asking = lab5.ckpt_in_background("checkpoint", "--pmix", job.pid)
@@ -198,7 +197,7 @@ def test_ckpt_as_tool_unheard(lab5, stop):
 
 
 def test_no_tool_of_openmpi4(lab, stop):
-    """It is not even tried: mpirun 4.1 can crash when a tool connects."""
+    """`ckpt` does not even try: mpirun 4.1 can crash when a tool connects."""
     job = lab.start(programs.idle(stop))
     status_of(lab, job)
     done = lab.ckpt("checkpoint", "--pmix", job.pid)
@@ -213,7 +212,7 @@ def test_no_tool_of_openmpi4(lab, stop):
     not cluster.is_possible(), reason="no network namespaces for this user"
 )
 def test_ranks_elsewhere(nodes, tmp_path, stop):
-    """On the node of mpirun, where there is no agent, the server is in reach."""
+    """On the node of mpirun, which has no agent, the server is reachable."""
     settings = {
         "PRTE_MCA_plm": "ssh",
         "PRTE_MCA_plm_ssh_agent": nodes.enter,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each MPI feature in the middle of a checkpoint: restarted twice in a row, and some resumed.
+"""Each MPI feature in the middle of a checkpoint: restarted twice in a row, and some also resumed.
 With CKPT_TEST_FULL=1 all are resumed, and restarted five times."""
 
 import os
@@ -36,7 +36,7 @@ class Gate:
         self.job.wait_for("^waiting")
 
     def open(self):
-        """Lets the probe go on; it must end well."""
+        """Lets the probe go on; it must succeed."""
         self.file.touch()
         lines = self.job.succeed()
         assert any(line.startswith("OK ") for line in lines), lines
@@ -60,7 +60,8 @@ def test_restarts_in_a_row(lab, name):
 
 @pytest.mark.parametrize("protocol", ["cl", "ns"])
 def test_receiver_of_a_synchronous_send_is_cut_first(lab, protocol):
-    """It is in the next collective when the sender is cut: each time a chance."""
+    """The receiver is in the next collective when the sender is cut, with some probability in each
+    attempt."""
     settings = {"CKPT_PROTOCOL": protocol, "CKPT_STAGGER": "node"}
     gate = Gate(lab, "synchronous_then_collective", **settings)
     for _ in range(10):
@@ -70,8 +71,8 @@ def test_receiver_of_a_synchronous_send_is_cut_first(lab, protocol):
 
 
 def test_a_restart_waits_for_no_thread(lab):
-    """Those that a restart has yet to make may be inside the allocator of the program; here
-    with what is shared for independent checkpoints, too."""
+    """Threads that the restart has yet to make may be inside the program's allocator, here also
+    with the memory that independent checkpoints share."""
     gate = Gate(lab, "held_allocator", CKPT_PROTOCOL="independent")
     lab.checkpoint(gate.job)
     gate.kill_and_restart()
@@ -89,7 +90,7 @@ def test_refused(lab, name):
 
 
 def test_spawned_processes_are_no_job(lab):
-    """They have no agent and no directory of their own."""
+    """Spawned processes have no agent and no directory."""
     gate = Gate(lab, "spawn")
     assert len(lab.ckpt_json("status", gate.job.pid)) == 1
     gate.open()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks that are saved behind write protection (cll): they write where they like, give
-memory back, and end up with the right answer from each checkpoint."""
+"""Ranks that are saved behind write protection (cll): they write anywhere, unmap memory, and get
+the right answer from each checkpoint."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from ckpttest.settings import APPS
 SLOW = {"CKPT_SNAPSHOT": "cll", "CKPT_CODEC": "none", "CKPT_WRITE_RATE": "128M"}
 SIZE = 24  # MiB of a rank: saving both takes half a second
 
-# Faults that end the agent, at counts that are reached in the second checkpoint.
+# Faults that end the agent, with counts that it reaches in the second checkpoint.
 FATAL = ["agent-at-watched:3", "agent-during-capture:3", "image-before-rename:2"]
 
 
@@ -25,7 +25,8 @@ def log_of(lab):
 
 
 def save_and_restart(lab, native, program, count, **settings):
-    """What is told of so many checkpoints; the answer is right from the last one."""
+    """Takes `count` checkpoints and returns their reports; the answer is right from the last
+    one."""
     job = lab.start(program, **settings)
     results = []
     for _ in range(count):
@@ -40,7 +41,8 @@ def save_and_restart(lab, native, program, count, **settings):
 
 @pytest.mark.parametrize("protocol", ["sns", "cl", "ns"])
 def test_memory_comes_and_goes(lab, native, protocol):
-    """By calls that can be made to wait; and the kernel writes for the program."""
+    """The program maps and unmaps memory by calls that ckpt can delay, and the kernel writes into
+    the program's memory."""
     program = programs.scattered(SIZE, 1500, pause_us=500)
     saved = save_and_restart(lab, native, program, 2, CKPT_PROTOCOL=protocol, **SLOW)
     for result in saved:
@@ -50,7 +52,7 @@ def test_memory_comes_and_goes(lab, native, protocol):
 
 
 def test_pool_is_full(lab, native):
-    """Then the program waits; which is counted. Nothing is lost."""
+    """The program then waits, which is counted. Nothing is lost."""
     program = programs.memory(SIZE, 400)
     settings = SLOW | {"CKPT_POOL": "64K", "CKPT_GRANULE": "16K"}
     for result in save_and_restart(lab, native, program, 2, **settings):
@@ -60,7 +62,7 @@ def test_pool_is_full(lab, native):
 
 
 def test_free_gives_memory_back(lab, native):
-    """Which cannot be made to wait: the same checkpoint is taken once more, by a copy."""
+    """ckpt cannot delay free(): it takes the same checkpoint once more, by a copy."""
     # The second failure is followed by two checkpoints by copies, the third one by four.
     program = programs.scattered(4, 800, pause_us=1000, from_libc=1)
     save_and_restart(lab, native, program, 4, **SLOW)
@@ -72,7 +74,7 @@ def test_free_gives_memory_back(lab, native):
 
 @pytest.mark.skipif(not cluster.is_possible(), reason="nodes need root and network namespaces")
 def test_free_gives_memory_back_on_each_of_two_nodes(nodes, tmp_path):
-    """What a program does on one node it does on the others: that is not found out on each."""
+    """The first node that finds out tells the others, so that not each node has to."""
     lab = nodes.lab(tmp_path / "lab")
     try:
         program = programs.scattered(4, 10**6, pause_us=1000, from_libc=1)
@@ -87,7 +89,7 @@ def test_free_gives_memory_back_on_each_of_two_nodes(nodes, tmp_path):
 
 
 def test_free_gives_memory_back_in_a_periodic_checkpoint(lab):
-    """The next one is due by then, and does not come between."""
+    """The next checkpoint is due by then, and does not come in between."""
     program = programs.scattered(4, 10**6, pause_us=1000, from_libc=1)
     job = lab.start(program, CKPT_INTERVAL="1", **SLOW)
     job.wait_for(program.progress)
@@ -100,7 +102,7 @@ def test_free_gives_memory_back_in_a_periodic_checkpoint(lab):
 
 
 def test_without_userfaultfd(lab, native):
-    """As in many containers: said once for each rank, and taken by a copy."""
+    """As in many containers: each rank reports this once, and checkpoints are taken by a copy."""
     program = programs.memory(8, 1500)
     confined = replace(program, argv=[APPS / "confined", *program.argv])
     for result in save_and_restart(lab, native, confined, 2, **SLOW):
@@ -121,7 +123,7 @@ def test_agent_dies_while_pages_are_protected(lab, native, fault):
 
 
 def test_agent_dies_while_a_rank_waits(lab, native):
-    """Who goes on then."""
+    """The rank goes on after the agent's death."""
     program = programs.memory(8, 1000)
     job = lab.start(program, CKPT_FAULT="agent-at-fault", **SLOW)
     job.wait_for(program.progress)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What checkpoints of each protocol take: as many messages as the formulas of Plank's
-chapter 2 say, and as the simulator says. benchmarks/run-protocols at small."""
+"""The cost of checkpoints of each protocol: the number of messages equals the formulas
+of Plank's chapter 2, and the simulator's result. This is a small run of
+benchmarks/run-protocols."""
 
 import json
 import subprocess
@@ -18,7 +19,7 @@ import calibrate  # noqa: E402  (needs the path)
 import protocols  # noqa: E402
 import sweep_formula  # noqa: E402
 
-pytestmark = pytest.mark.xdist_group("protocols")  # who share a report
+pytestmark = pytest.mark.xdist_group("protocols")  # its tests share a report
 
 RANKS = (2, 4)
 CHECKPOINTS = 2
@@ -26,8 +27,8 @@ PROTOCOLS = protocols.offered()
 
 
 def run_protocols(directory, *words):
-    """A run of benchmarks/run-protocols, with its reports in the directory; its
-    results, and in words what could not be measured."""
+    """Runs benchmarks/run-protocols, with its reports in the directory; returns the
+    results, and texts about what could not be measured."""
     command = [TOP / "benchmarks/run-protocols", "--out", directory, *words]
     done = subprocess.run(
         [sys.executable, *map(str, command)],
@@ -79,12 +80,12 @@ def test_formulas(results, protocol, pattern, ranks):
     for saved in result["checkpoints"]:
         cost = saved["cost"]
         if (protocol, pattern) == ("sns", "collective"):
-            # Saved inside one, ranks have nothing to drain; and when they leave it
-            # while others drain, all have to stop once more.
+            # Ranks saved inside a collective drain no messages. If they leave it while
+            # others drain, all ranks have to stop once more.
             assert protocols.own_messages(saved) >= 3 * ranks
         else:
             assert protocols.is_as_expected(saved), (result, cost)
-        if protocol == "ns":  # from ranks that have not told by a marker
+        if protocol == "ns":  # from ranks without a marker
             assert cost["first_use_markers"] <= result["channels"]
         else:
             assert cost["first_use_markers"] == 0, "all channels had been used"
@@ -103,8 +104,8 @@ def test_formulas(results, protocol, pattern, ranks):
 @pytest.mark.parametrize("pattern", programs.PATTERNS)
 @pytest.mark.parametrize("protocol", ["sns", "cl"])
 def test_simulator(results, protocol, pattern, ranks):
-    """The simulator counts as real checkpoints do, wherever a count does not
-    depend on who waits when."""
+    """The simulator's counts equal those of real checkpoints, wherever a count does not
+    depend on timing."""
     result = results[protocol, pattern, ranks]
     simulated = result["simulated"]
     assert calibrate.own_messages(result, simulated) == result["expected"]
@@ -123,7 +124,8 @@ def test_simulator(results, protocol, pattern, ranks):
 
 
 def simulated_sweep(nodes, dimensions):
-    """How many messages the simulator's sweep takes, with a rank on each node."""
+    """Returns the number of messages of the simulator's sweep, with a rank on each
+    node."""
     result = {
         "protocol": "ns",
         "pattern": "ring",
@@ -137,8 +139,8 @@ def simulated_sweep(nodes, dimensions):
 
 @pytest.mark.parametrize("dimensions", [0, 1, 2, 3])
 def test_sweep_formula(dimensions):
-    """The formula that real sweeps are compared with, and the simulator, which has
-    the code of the agents: for any number of nodes."""
+    """Real sweeps are compared with this formula. Here it is compared with the
+    simulator, which runs the agents' code, for any number of nodes."""
     for nodes in range(2, 28):
         _, expected = sweep_formula.formula(nodes, dimensions)
         assert simulated_sweep(nodes, dimensions) == expected, nodes
@@ -164,7 +166,7 @@ def test_sweep_formula_of_full_meshes():
     [
         (
             ["--patterns", "ring", "collective", "--nodes", 2, 3, 4],
-            {  # nodes, ranks, pattern: of each checkpoint
+            {  # nodes, ranks, pattern: messages of each checkpoint
                 (2, 3, "ring"): [2, 2],
                 (2, 4, "ring"): [2, 2],
                 (3, 3, "ring"): [5, 5],
@@ -183,8 +185,9 @@ def test_sweep_formula_of_full_meshes():
     ids=["hypercubes", "line"],
 )
 def test_sweeps(tmp_path, words, expected):
-    """Real ones, from node to node: as many messages as the formula says and as the
-    simulator does. None if nobody has sent a message since the checkpoint before."""
+    """Real sweeps from node to node: the number of messages equals the formula and the
+    simulator. There are none if no rank has sent a message since the previous
+    checkpoint."""
     words = ["--protocols", "ns", "--count", 2, "--ranks", 3, 4, *words]
     swept = {}
     results, failures = run_protocols(tmp_path, *words)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What runs while a rank stands still takes no lock that the program may hold."""
+"""Code that runs while a rank stands still takes no lock that the program may hold."""
 
 
 import pytest
@@ -10,8 +10,8 @@ from ckpttest.settings import APPS
 @pytest.mark.parametrize("protocol", ["sns", "cl"])
 @pytest.mark.parametrize("lock", ["malloc", "stdio", "loader", "environment"])
 def test_program_holds_a_lock(lab, lock, protocol):
-    """Handles go in the drain; the program notices nothing, and neither does the
-    restarted one, which holds the lock, too."""
+    """The drain frees handles. The program notices nothing, and neither does the
+    restarted program, which also holds the lock."""
     program = Program(f"held-{lock}", [APPS / "held_lock", lock], 2, progress="")
     job = lab.start(program, CKPT_PROTOCOL=protocol)
     job.wait_for("^begun$")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`ckpt run --protocol independent`: a rank is killed at each place of ckpt/rank_faults.h; it
-is replayed, nothing is lost or done twice, and no other rank goes back.
+"""`ckpt run --protocol independent`: a rank is killed at each place of ckpt/rank_faults.h. It is
+replayed, nothing is lost or repeated, and no other rank rolls back.
 
-Once for each place; with CKPT_TEST_FULL=1 also of other ranks, at other times.
+Each place is tested once; with CKPT_TEST_FULL=1 also in other ranks, at other times.
 """
 
 import os
@@ -13,7 +13,7 @@ import pytest
 from ckpttest import replays, windows
 from ckpttest.settings import TOP
 
-# Their ranks wait without pause: side by side they would take each other's time.
+# The ranks wait without pause: parallel tests would take each other's processor time.
 pytestmark = pytest.mark.xdist_group("independent")
 
 RANKS = 3
@@ -21,7 +21,7 @@ JOB = f"faults-{os.getpid()}"  # ckpt finds jobs of a name wherever they are
 FULL = os.environ.get("CKPT_TEST_FULL", "") == "1"
 DIRECT = ("--windows", "direct")
 
-# (steps, size, way) of programs that pass the places often.
+# (steps, size, way) of programs that often pass the places.
 COUNTS = ("batches", 400, 500, ["--mode=counts"])
 SUMS = ("batches", 400, 500, ["--mode=sums"])
 TABLE = ("hash_table", 150, 2000, [])
@@ -31,30 +31,31 @@ FENCES = ("stencil", 3000, 256, ["--mode=fence"])
 COUNTER = ("shared_counter", 2000, 50, [])
 BYTES = ("shared_bytes", 3000, 3000, [])
 
-# (place, program, options, how often it is passed before)
+# (place, program, options, how often the rank passes the place before)
 CASES = [
-    # Exactly once: before it is sent, when it is applied and nobody knows, and after that.
+    # Exactly once: the rank dies before it sends, after an application that no other rank knows of,
+    # and later.
     ("rank-before-delivery", COUNTS, (), 777),
     ("rank-at-order", COUNTS, (), 778),
     ("rank-at-publish", COUNTS, (), 779),
     ("rank-after-apply", COUNTS, (), 780),
     ("rank-after-delivery", COUNTS, (), 781),
-    # In the same order: the last bits of a sum.
+    # In the same order: the last bits of a sum depend on it.
     ("rank-after-apply", SUMS, (), 300),
     ("rank-before-place", LOCKS, DIRECT, 100),
     ("rank-after-place", LOCKS, DIRECT, 101),
-    # A fetched value is the one before, whatever is there now.
+    # A replayed fetch returns the earlier value, whatever the memory now holds.
     ("rank-at-answer", TABLE, (), 1000),
     ("rank-at-publish", TABLE, (), 1001),
     ("rank-after-answer", TABLE, (), 1002),
     ("rank-after-answer", QUEUE, (), 200),
-    # A lock is held until its owner is there again.
+    # A lock is held until its owner is back.
     ("rank-with-lock", LOCKS, (), 100),
     ("rank-before-unlock", COUNTER, (), 1000),
     ("rank-at-unlock", COUNTER, (), 1001),
     ("rank-at-capture", BYTES, (), 100),
     ("rank-at-barrier", FENCES, (), 500),
-    # In a checkpoint of itself.
+    # The rank dies in its independent checkpoint.
     ("rank-at-copy", LOCKS, (), 1),
     ("rank-at-kept", LOCKS, (), 1),
     ("rank-at-trim", LOCKS, (), 1),
@@ -69,7 +70,7 @@ def without_failures(tmp_path_factory):
 
 
 def name_of(value):
-    """Of a parameter."""
+    """Returns the test id of a parameter."""
     return value[0] if isinstance(value, tuple) and value else None
 
 
@@ -85,8 +86,8 @@ def test_killed(lab, expected, place, program, options, count, victim, times):
 
 @pytest.mark.parametrize("victim", [1, 0], ids=["origin", "target"])
 def test_tickets(lab, expected, victim):
-    """Of a lock made of fetch-and-op, in the memory of rank 0: each once, none left out, or
-    the queue would not come to its end."""
+    """The tickets of a lock made of fetch-and-op in the memory of rank 0: each is given once and
+    none is left out, otherwise the queue would not end."""
     fault = f"rank-after-answer:400@{victim}"
     roll_back = replays.RollBack(lab, JOB, QUEUE, RANKS, CKPT_FAULT=fault)
     roll_back.finish(victim, expected(*QUEUE[:3]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""benchmarks/reproduce: what it makes of the numbers of 1993 and of today."""
+"""benchmarks/reproduce: its conclusions from the numbers of 1993 and of today."""
 
 import subprocess
 import sys
@@ -34,7 +34,7 @@ def quantity(value, noise=0.0):
     return Quantity(value, value, value, noise)
 
 
-# --- what is made of times
+# --- costs from times
 
 
 def test_overhead_and_concurrency():
@@ -57,7 +57,7 @@ def test_what_differs_by_less_than_the_noise_is_not_compared():
 
 
 def saved(seconds, protocol="sns", snapshot="stop", stop=0.01, **more):
-    """What `ckpt checkpoint` says, as far as it is read."""
+    """Returns the output of `ckpt checkpoint`, as far as it is read."""
     return {
         "bytes": 1000,
         "protocol": protocol,
@@ -153,7 +153,7 @@ def test_each_rule_holds_for_1993(one):
 
 
 def turned_round(found):
-    """Costs that say the opposite: what took long takes little time."""
+    """Returns costs with the opposite meaning: long times become short ones."""
 
     def turned(one):
         return one and quantity(1000 / max(one.value, 1e-9))
@@ -173,7 +173,8 @@ def turned_round(found):
     return other
 
 
-# Whether two are about as large, or one is not too large: holds for the opposite, too.
+# Statements that two costs are about equal, or that one is not too large, also hold for the
+# opposite.
 SYMMETRIC = {"equal", "optimal", "heap-only", "memory-large", "ns-best", "cow-stop", "faults"}
 
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""benchmarks/reproduce: its plan, interruptions and failures, the report; and a small run
-of it."""
+"""benchmarks/reproduce: its plan, interruptions and failures, the report, and a small run."""
 
 import json
 import subprocess
@@ -28,14 +27,14 @@ from reproduction import (
 from reproduction.costs import Way
 from reproduction.record import Record, UnsuitableFile
 
-pytestmark = pytest.mark.xdist_group("reproduction")  # who share a report
+pytestmark = pytest.mark.xdist_group("reproduction")  # its tests share a report
 
 COMMAND = TOP / "benchmarks/reproduce"
 HAS_FORTRAN = (APPS / "workloads/molecules").exists()
 
 
 def extent(**more):
-    """Everything there is, in the quick form, unless told otherwise."""
+    """Returns everything in its quick form, unless `more` says otherwise."""
     all_of_it = plan.Extent(
         costs.METHODS, costs.CODECS, costs.PROTOCOLS, tuple(SUBJECTS), True
     )
@@ -94,7 +93,7 @@ def record_of(path, **more):
 
 
 def fake_carry_out(failing=()):
-    """Runs that take no time; those with a key in `failing` fail."""
+    """Returns a function whose runs take no time; those with a key in `failing` fail."""
 
     def carry(_directory, run, _subject, _scale, amount):
         if run.key() in failing:
@@ -192,7 +191,7 @@ def test_a_failure_has_what_the_agents_said(tmp_path):
 
 
 def canned(tmp_path):
-    """Results as if checkpoints had taken here a hundredth of what they took in 1993."""
+    """Results in which each checkpoint takes a hundredth of its time in 1993."""
     before = dissertation.costs()
     record = record_of(tmp_path / "r.json")
     found = []
@@ -250,7 +249,7 @@ def test_what_was_measured_as_in_1993_agrees(canned_record):
         if HAS_FORTRAN or one.key != "ideal"
     }
     differs = {key for key, verdict in verdicts.items() if verdict == judging.DIFFERS}
-    # The smallest heap took 1.52 times as long; heaps are not all in proportion to 1993.
+    # The smallest heap took 1.52 times as long; not all heaps are in proportion to 1993.
     assert differs <= {"optimal", "heap-only"}
     assert verdicts["memory-fits"] == verdicts["stagger-loose"] == judging.AGREES
     assert verdicts["faults"] == judging.NOT_MEASURED, "ckpt does not tell"

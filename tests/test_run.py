@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`ckpt run -- mpirun ...`: ranks die, and the job ends with the right answer all the
-same; nobody touches it."""
+"""`ckpt run -- mpirun ...`: ranks die, and the job ends with the right answer, without a user's
+intervention."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ STEPS = 500
 
 
 def start(lab, program, *options, **variables):
-    """The program as a job of that name."""
+    """Starts the program as the job NAME."""
     program.prepare(lab.work)
     run = [lab.ckpt_program, "run", "--name", NAME, *options, "--"]
     # pylint: disable-next=protected-access
@@ -23,26 +23,26 @@ def start(lab, program, *options, **variables):
 
 
 def save(lab, job, program):
-    """A checkpoint of a job that gets on; its directory."""
+    """Takes a checkpoint of a job that makes progress; returns its directory."""
     job.wait_for(program.progress)
     return Path(lab.ckpt_json("checkpoint", NAME)["path"])
 
 
 def kill_a_rank(job, program, number, by=signal.SIGKILL):
-    """A signal to one, as the kernel may send it."""
+    """Sends a signal to a rank, as the kernel may do."""
     name = Path(program.argv[0]).name
     ranks = [pid for pid in job.ranks() if processes.name_of(pid) == name]
     processes.send(ranks[number], by)
 
 
 def damage(checkpoint):
-    """Half of its memory is lost."""
+    """Truncates the checkpoint's image to half."""
     (image,) = checkpoint.glob("node-*.h5")
     os.truncate(image, image.stat().st_size // 2)
 
 
 def flip(checkpoint):
-    """One bit of its memory is another one, which only reading all of it tells."""
+    """Flips one bit of the saved memory; only reading all of the memory reveals that."""
     (image,) = checkpoint.glob("node-*.h5")
     with open(image, "r+b") as file:
         file.seek(image.stat().st_size // 2)
@@ -52,7 +52,7 @@ def flip(checkpoint):
 
 
 def endless(lab):
-    """A program that goes on until finish() ends it."""
+    """Returns a program that goes on until finish() ends it."""
     return programs.churn(STEPS, stop_file=stop_file(lab))
 
 
@@ -61,7 +61,7 @@ def stop_file(lab):
 
 
 def finish(lab, native, *jobs):
-    """To the right answer."""
+    """Ends the program, which must give the right answer."""
     stop_file(lab).touch()
     jobs[-1].succeed()
     program = programs.churn(STEPS)
@@ -69,7 +69,7 @@ def finish(lab, native, *jobs):
 
 
 def test_home_that_cannot_be_written_to(lab):
-    """Nothing of a job has to be there."""
+    """A job needs no file in the home directory."""
     start(lab, programs.ring(1000), HOME="/proc", XDG_CACHE_HOME="/proc/nothing").succeed()
 
 
@@ -85,7 +85,7 @@ def test_ranks_die(lab, native):
 
 @pytest.mark.parametrize("spoil", [damage, flip])
 def test_the_newest_is_damaged(lab, native, spoil):
-    """Then the one before it is taken; of a flipped bit the first restart tells."""
+    """`ckpt run` takes the checkpoint before; the first restart reports a flipped bit."""
     program = endless(lab)
     job = start(lab, program)
     older, newer = save(lab, job, program), save(lab, job, program)
@@ -97,7 +97,7 @@ def test_the_newest_is_damaged(lab, native, spoil):
 
 
 def test_all_are_damaged(lab):
-    """There is nothing that might be right; the failure is that of the job."""
+    """No checkpoint is usable; the exit code is the job's failure."""
     program = endless(lab)
     job = start(lab, program)
     for _ in range(2):
@@ -108,7 +108,7 @@ def test_all_are_damaged(lab):
 
 
 def test_before_the_first_checkpoint(lab, native):
-    """A rank that is killed is not to blame: the job begins anew."""
+    """A killed rank is not the program's fault: the job starts from the beginning."""
     program = endless(lab)
     job = start(lab, program)
     job.wait_for(program.progress)
@@ -126,7 +126,7 @@ def test_before_the_first_checkpoint(lab, native):
     ],
 )
 def test_no_fresh_start(lab, options, number, reason):
-    """Of a program that fails by itself, or is not to run twice."""
+    """No fresh start of a program that fails by itself, or must not run twice."""
     program = endless(lab)
     job = start(lab, program, *options)
     job.wait_for(program.progress)
@@ -138,7 +138,8 @@ def test_no_fresh_start(lab, options, number, reason):
 
 
 def test_restart_takes_an_older_one(lab, native):
-    """`ckpt restart` of the newest, too; not if just that one was asked for."""
+    """`ckpt restart` of the newest also takes an older one, unless the user named the
+    checkpoint."""
     program = endless(lab)
     job = start(lab, program, "--max-restarts", "0")
     save(lab, job, program)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What commands ask of a job under `ckpt run`: to end behind a checkpoint, to free its nodes."""
+"""Commands for a job under `ckpt run`: to end it after a checkpoint, and to free its nodes."""
 
 import pytest
 
@@ -11,7 +11,7 @@ RESUMABLE = 75
 
 
 def run(lab, launcher):
-    """`ckpt run` of a program that goes on for long, by mpirun or without it."""
+    """Starts `ckpt run` of a program that runs for long, by mpirun or without it."""
     if launcher == "alone":
         return alone.start(lab, *SLEEPER)
     program = programs.traffic(0, 2, lab.directory / "stop")
@@ -20,7 +20,7 @@ def run(lab, launcher):
 
 
 def left_of(lab, job):
-    """Names of processes of the launch: launcher, ranks, agents."""
+    """Returns the names of the launch's processes: launcher, ranks, agents."""
     below = processes.descendants(job.pid)
     agents = processes.started_with("CKPT_DIR", lab.environment()["CKPT_DIR"])
     return [
@@ -32,7 +32,7 @@ def left_of(lab, job):
 
 @pytest.mark.parametrize("launcher", ["alone", "mpirun"])
 def test_kill_ends_the_job(lab, launcher):
-    """It is not restarted, and can be by hand."""
+    """The job is not restarted, but a user can restart it."""
     job = run(lab, launcher)
     alone.process_of(lab, job)
     done = lab.ckpt("checkpoint", "--kill", alone.name(lab))
@@ -58,7 +58,7 @@ def test_nodes_are_free_when_swap_returns(lab, launcher):
 
 @pytest.mark.parametrize("how", ["colon", "appfile"])
 def test_several_programs_are_restarted(lab, how):
-    """Under `ckpt run` and by hand; each rank goes on as what it was."""
+    """Under `ckpt run` and by hand; each rank restarts as the same program."""
     stop = lab.directory / "stop"
     other = lab.work / "other"
     other.symlink_to(APPS / "traffic")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`ckpt run --protocol independent`: one rank dies, the others are saved as they are. The
-ranks are processes that speak to their agent as the plugin does, and do what a line
-says (launcher/tests/fake_rank.cpp); what is saved of them cannot be restarted. And however the
-processes of a job end, it ends as it would otherwise."""
+"""`ckpt run --protocol independent`: one rank dies, and the others are saved as they are. The ranks
+are processes that speak the plugin's protocol with their agent and obey lines of commands
+(launcher/tests/fake_rank.cpp); their checkpoints cannot be restarted. However the processes of a
+job end, the job ends as without the protocol."""
 
 import json
 import os
@@ -36,7 +36,8 @@ exec {BUILD}/launcher/tests/fake_rank $r {RANKS} fake-$PMIX_NAMESPACE \
     {INSTALL}/lib/ckpt/ckptd "" 1 "" <in.$r >out.$r
 """
 
-ENDS = {  # of a process with the number $r
+# The ends of a process with the number $r.
+ENDS = {
     "well": "exit 0",
     "code": "test $r = 1 && exit 3; sleep 1",
     "signal": "test $r = 1 && kill -9 $$; sleep 1",
@@ -46,12 +47,12 @@ ENDS = {  # of a process with the number $r
 
 @pytest.fixture(name="place", params=LAUNCHERS)
 def lab_of_each_launcher(request):
-    """A lab of each mpirun that goes on without a rank."""
+    """A lab for each mpirun that goes on without a rank."""
     return request.getfixturevalue(request.param)
 
 
 def run(lab, *command, **more):
-    """The command as a job of that name."""
+    """Starts the command as the job NAME."""
     line = [lab.ckpt_program, "run", "--name", NAME, "--max-restarts", "0"]
     # pylint: disable-next=protected-access
     return lab._start(
@@ -60,7 +61,7 @@ def run(lab, *command, **more):
 
 
 class FakeJob:
-    """A job of pretended ranks under `ckpt run`."""
+    """A job of fake ranks under `ckpt run`."""
 
     def __init__(self, lab, **more):
         self.lab = lab
@@ -80,20 +81,20 @@ class FakeJob:
 
     @staticmethod
     def known(log):
-        """Whether the agent has called and has told of each rank."""
+        """Whether the agent has called and has reported each rank."""
         texts = [path.read_text() for path in log.glob("ckptd-*.log")]
         words = ["knows of this node", *(f"rank {rank} of" for rank in range(RANKS))]
         return any(all(word in text for word in words) for text in texts)
 
     def until(self, condition, what):
-        """Looks until it is so."""
+        """Waits until the condition is true."""
         deadline = time.monotonic() + PATIENCE
         while not condition():
             assert time.monotonic() < deadline, f"not before {PATIENCE} s: {what}"
             assert self.job.run_on(0.02), f"it has ended before: {what}\n{self.job.lines}"
 
     def keep(self, rank):
-        """Has a rank take an independent checkpoint."""
+        """Makes a rank take an independent checkpoint."""
         out = self.lab.work / f"out.{rank}"
         os.write(self.orders[rank], b"keep\n")
         self.until(lambda: "kept " in out.read_text(), f"rank {rank} has kept a copy")
@@ -108,14 +109,14 @@ class FakeJob:
             os.close(order)
 
     def manifests(self):
-        """Of all checkpoints."""
+        """Returns the manifests of all checkpoints."""
         paths = sorted((self.lab.store / NAME).glob("*/manifest.json"))
         return [json.loads(path.read_text()) for path in paths]
 
 
 @pytest.fixture(name="start")
 def start_of_fakes(place):
-    """Starts a job of pretended ranks."""
+    """Returns a function that starts a job of fake ranks."""
     jobs = []
 
     def start(**more):
@@ -145,7 +146,7 @@ def test_the_others_are_saved(start):
 
 
 def test_no_copy(start):
-    """Then the job ends as without all this."""
+    """Without an independent checkpoint of the dead rank, the job ends as without the protocol."""
     fake = start()
     fake.kill(DEAD)
     fake.job.wait_for("; it is not replayed: rank 1 has no independent checkpoint")
@@ -155,7 +156,7 @@ def test_no_copy(start):
 
 @pytest.mark.parametrize("fault", ["agent-at-salvage", "agent-before-manifest"])
 def test_the_agent_dies(start, fault):
-    """In the middle of saving the others."""
+    """The agent dies while it saves the other ranks."""
     fake = start(CKPT_FAULT=fault)
     fake.keep(DEAD)
     fake.kill(DEAD)
@@ -166,7 +167,7 @@ def test_the_agent_dies(start, fault):
 
 @pytest.mark.parametrize("end", ENDS)
 def test_processes_end_before_they_are_ranks(place, end):
-    """The code is what it is without the protocol."""
+    """The exit code is the same as without the protocol."""
     command = ["sh", "-c", f"r=$OMPI_COMM_WORLD_RANK; {ENDS[end]}"]
     code = run(place, *command).finish()
     assert run(place, *command, CKPT_PROTOCOL="independent").finish() == code
@@ -176,8 +177,8 @@ def test_processes_end_before_they_are_ranks(place, end):
     "how", ["killed", "exit", "abort", "finalized", "unfinalized"]
 )
 def test_ranks_end(place, how):
-    """Likewise. The code of a rank that has just forgotten MPI_Finalize is 0, so each mpirun
-    makes up another one."""
+    """The exit code is the same as without the protocol. A rank that has just forgotten
+    MPI_Finalize exits with 0, so each mpirun makes up another code."""
     command = programs.ends(how).argv
     without = run(place, *command).finish()
     code = run(place, *command, CKPT_PROTOCOL="independent").finish()

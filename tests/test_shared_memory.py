@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Objects that ranks share at a restart: gone, or somebody else's."""
+"""Objects that ranks share: at the restart they are missing, or belong to another
+user."""
 
 import mmap
 import os
@@ -14,7 +15,7 @@ from ckpttest import probes
 
 @pytest.fixture
 def saved(lab):
-    """A gate, and the objects with names of a probe that was saved and killed."""
+    """Saves and kills a probe; returns its gate and its named objects."""
     gate = lab.directory / "gate"
     job = lab.start(probes.probe("shared_between_ranks", gate))
     job.wait_for("^waiting")
@@ -30,8 +31,8 @@ def saved(lab):
 
 @pytest.mark.parametrize("left_over", [True, False])
 def test_objects(lab, saved, left_over):
-    """What the killed ranks left is taken over; on a node that never had it,
-    it is made with its permissions."""
+    """The restart takes over what the killed ranks left. On a node that never had the
+    object, the restart makes it with its permissions."""
     gate, objects = saved
     modes = [path.stat().st_mode for path in objects]
     for path in [] if left_over else objects:
@@ -44,7 +45,7 @@ def test_objects(lab, saved, left_over):
 
 
 def test_object_in_use(lab, saved):
-    """Nobody else's memory is overwritten."""
+    """The restart does not overwrite memory that another process uses."""
     path = next(path for path in saved[1] if path.name.endswith("open"))
     path.unlink()
     path.write_bytes(b"mine" * 1024)
@@ -57,7 +58,7 @@ def test_object_in_use(lab, saved):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root chooses ids")
 def test_queue_is_made_again(lab):
-    """Under its old id, with its messages."""
+    """The queue comes back under its old id, with its messages."""
     gate = lab.directory / "gate"
     job = lab.start(probes.probe("system_v_queue", gate))
     job.wait_for("^waiting")

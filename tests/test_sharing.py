@@ -9,13 +9,14 @@ from ckpttest.settings import APPS
 
 
 def shared(lab, name=None):
-    """Bytes of the ranks in a checkpoint whose content is stored elsewhere in it."""
+    """Returns how many bytes of the ranks in a checkpoint are stored as references to other
+    pages."""
     words = [name] if name else []
     return sum(rank["shared_bytes"] for rank in lab.ckpt_json("inspect", *words)["ranks"])
 
 
 def run_through(lab, program, saves, **settings):
-    """Saved so often, killed, restarted; the parts of the job."""
+    """Saves the job `saves` times, kills it and restarts it; returns the parts of the job."""
     job = lab.start(program, **settings)
     for _ in range(saves):
         job.wait_for(program.progress)
@@ -39,7 +40,7 @@ def test_each_rank_gets_its_memory_back(lab, native, method, codec):
 
 
 def test_all_of_a_region_is_elsewhere(lab, native):
-    """Memory of which a rank has nothing of its own: one value all over it."""
+    """A rank's region is filled with one value, so no page of it is stored for this rank."""
     program = Program("steps", [APPS / "user/steps", "s", 120], 2)
     settings = {"CKPT_CODEC": "none", "CKPT_SHARE_PAGES": "on"}
     parts = run_through(lab, program, 2, **settings)
@@ -47,7 +48,7 @@ def test_all_of_a_region_is_elsewhere(lab, native):
 
 
 def test_in_a_chain(lab, native):
-    """Of what is in the chain's files each refers to itself only; a fold has all."""
+    """Each file of a chain refers only to itself; a folded file is complete."""
     program = programs.memory(24, 400)
     settings = {"CKPT_INCREMENTAL": "4", "CKPT_KEEP": "9", "CKPT_SHARE_PAGES": "on"}
     parts = run_through(lab, program, 6, **settings)
@@ -55,7 +56,8 @@ def test_in_a_chain(lab, native):
 
 
 def test_only_if_there_is_enough(lab):
-    """Automatically: when a sample of the checkpoint before had shown it."""
+    """Automatic sharing starts after a sample of the previous checkpoint has shown enough equal
+    pages."""
     job = lab.start(programs.lammps(400), CKPT_KEEP="9", CKPT_SHARE_PAGES="auto")
     job.wait_for("^Step")
     lab.checkpoint(job)

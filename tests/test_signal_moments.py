@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The checkpoint signal at each instruction of the way into a call that waits."""
+"""The checkpoint signal arrives at each instruction of the path into a blocking call."""
 
 import json
 import subprocess
@@ -24,7 +24,7 @@ FUNCTIONS = {
 
 
 def save_at(lab, job, stepper, steps, protocol, release):
-    """A checkpoint whose signal finds the stopped process after so many instructions.
+    """Takes a checkpoint whose signal arrives after `steps` instructions of the stopped process.
     release: lets it run on."""
     for _ in range(steps):
         stepper.step()
@@ -46,8 +46,7 @@ WAYS = [(operation, "sns") for operation in FUNCTIONS] + [("in_place", "cl"), ("
 
 @pytest.mark.parametrize("operation, protocol", WAYS)
 def test_each_instruction(lab, operation, protocol):
-    """None of the requests is lost, the cut is the one that was asked for, and the program
-    goes on."""
+    """No request is lost, the cut is the requested one, and the program goes on."""
     program = Program(operation, [APPS / "stepped", operation], 2, progress="")
     job = lab.start(program, CKPT_KEEP=1, CKPT_PROTOCOL=protocol)
     pid = int(job.wait_for(r"^process of rank 1 is (\d+)").group(1))
@@ -64,7 +63,7 @@ def test_each_instruction(lab, operation, protocol):
 
         def release(stepper=stepper):
             stepper.release()
-            if operation == "in_place":  # what has begun here has to be over at the cut
+            if operation == "in_place":  # a call that began here must be over at the cut
                 let_rank_0_begin()
 
         stepper.stop()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slurm, a real one of two nodes: the scripts in docs/slurm as they are, salloc, srun."""
+"""A real Slurm of two nodes: the unchanged scripts in docs/slurm, salloc, srun."""
 
 import re
 import shutil
@@ -26,14 +26,14 @@ def fixture_cluster(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def nobody_else(request):
-    """What a failed test has left is no burden to the next one."""
+    """Cancels the jobs that a failed test left, for the next test."""
     yield
     request.getfixturevalue("cluster").cancel_all()
 
 
 class Place:
-    """A directory with a program called app in it, as the scripts want it. Unless another
-    one is given it checks itself and runs until end()."""
+    """A directory with a program called app in it, as the scripts want it. The default program
+    checks itself and runs until end()."""
 
     def __init__(self, cluster, directory, program=None):
         self.stop = directory / "stop"
@@ -44,28 +44,28 @@ class Place:
         self.directory = directory
 
     def submit(self, script, *options):
-        """One of the ready scripts."""
+        """Submits one of the example scripts."""
         arguments = self.program.argv[1:]
         return self.cluster.submit(
             self.directory, SCRIPTS / f"{script}.sbatch", *arguments, options=options
         )
 
     def submit_line(self, line, *options):
-        """A script of one line."""
+        """Submits a script of one line."""
         script = self.directory / "script"
         script.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
         return self.cluster.submit(self.directory, script, options=options)
 
     def start(self, *command):
-        """A command that goes on, on the first node."""
+        """Starts a command on the first node, and does not wait for its end."""
         return self.cluster.start(self.directory, *command)
 
     def words(self, *launcher):
-        """That run the program by a launcher."""
+        """Returns the words that run the program by a launcher."""
         return [*launcher, "./app", *self.program.argv[1:]]
 
     def end(self, *parts):
-        """Lets it end; all that was printed, of which the end is a good one."""
+        """Lets the program end, which must succeed; returns all its output."""
         self.stop.touch()
         parts[-1].succeed()
         return self.program.answer([line for p in parts for line in p.lines], self.directory)
@@ -77,27 +77,27 @@ def fixture_place(cluster, tmp_path):
 
 
 def be_saved(job, number):
-    """Until the job, which was warned, has been saved and is about to run again."""
+    """Waits until the warned job has been saved and is about to run again."""
     job.wait_for(f"ckpt: saved as app-{job.number}/{number}$")
     job.start_again_soon()
 
 
 def go_on(here, job, number):
-    """Until it runs again from there."""
+    """Waits until the job runs again from that checkpoint."""
     be_saved(job, number)
     job.wait_for(f"ckpt: the job goes on from app-{job.number}/{number}$")
     go_further(here, job)
 
 
 def go_further(here, job):
-    """Until there is another report."""
+    """Waits for another progress report."""
     reports = sum(bool(re.search(here.program.progress, line)) for line in job.lines)
     job.wait_for(here.program.progress, count=reports + 1)
 
 
 @pytest.mark.parametrize("script", ["mpirun", "srun"])
 def test_preempted(place, script):
-    """Its two nodes are needed for another job, which Slurm then lets run."""
+    """Slurm needs the job's two nodes for another job, and then runs it again."""
     here = place()
     job = here.submit(script, "--nodes=2", "--ntasks-per-node=1")
     job.wait_for(here.program.progress)
@@ -109,7 +109,7 @@ def test_preempted(place, script):
 
 
 def test_warned(place, native):
-    """As before a time limit. An unmodified program of Debian."""
+    """The warning comes as before a time limit. The program is an unmodified one of Debian."""
     here = place(programs.lammps(200))
     job = here.submit("mpirun")
     job.wait_for(here.program.progress, count=2)
@@ -119,7 +119,7 @@ def test_warned(place, native):
 
 
 def test_without_mpi(place):
-    """The output of the second launch follows that of the first in the same file."""
+    """The output of the second launch follows the output of the first in the same file."""
     here = place(programs.Program("merge sort", [APPS / "threaded/merge_sort", 16, 2, 150], 1))
     job = here.submit("program")
     job.wait_for("^step", count=2)
@@ -130,7 +130,7 @@ def test_without_mpi(place):
 
 
 def test_standard_input(place, cluster):
-    """srun forwards it to all its tasks, of which one reads it; a rank is killed twice."""
+    """srun forwards it to all tasks, and one of them reads it; a rank is killed twice."""
     lines = 3000
     here = place(programs.reader(lines, 1000))
     (here.directory / "input").write_text(inputs.numbers(lines), encoding="utf-8")
@@ -151,7 +151,7 @@ def test_standard_input(place, cluster):
 
 
 def test_two_commands_of_one_job(place):
-    """When the batch job begins anew the second one goes on from its own checkpoint."""
+    """When the batch job starts again, the second command goes on from its own checkpoint."""
     here = place()
     run = "ckpt run --warning-signal USR1 --requeue -- mpirun ./app"
     job = here.submit_line(
@@ -166,14 +166,14 @@ def test_two_commands_of_one_job(place):
 
 
 def test_exit_code(place):
-    """A job that fails for its own reason fails in Slurm, too, and is not put back."""
+    """A job that fails by itself also fails in Slurm, and is not requeued."""
     job = place().submit_line("exec ckpt run --requeue -- sh -c 'exit 7'")
     facts = job.wait_for_state("FAILED")
     assert (facts["ExitCode"], facts["Restarts"]) == ("7:0", "0")
 
 
 def test_cancelled(place):
-    """That is the end: it is neither saved nor started again."""
+    """A cancelled job is neither saved nor started again."""
     here = place()
     job = here.submit("mpirun")
     job.wait_for(here.program.progress)
@@ -183,7 +183,7 @@ def test_cancelled(place):
 
 
 def test_drained(cluster, place):
-    """The job goes on on a node that is to be drained, and after a warning elsewhere."""
+    """The job goes on while its node drains, and on another node after a warning."""
     here = place()
     job = here.submit("srun")
     job.wait_for(here.program.progress)
@@ -201,8 +201,8 @@ def test_drained(cluster, place):
 
 @pytest.mark.parametrize("launcher", ["mpirun", "srun"])
 def test_salloc(place, launcher):
-    """Ranks die in an allocation: in it the job is started again by itself, and in another
-    one by hand."""
+    """Ranks die in an allocation: there `ckpt run` restarts the job, and in another allocation a
+    user does."""
     here = place()
     salloc = ["salloc", "--ntasks=2", "--nodelist=n1"]
     run = ["ckpt", "run", "--name", "job", "--max-restarts", "1", "--"]
@@ -220,7 +220,8 @@ def test_salloc(place, launcher):
 
 
 def test_lost_node(tmp_path):
-    """With --no-kill the allocation survives it, and the job goes on on what is left."""
+    """With --no-kill the allocation survives the node, and the job goes on on the remaining
+    nodes."""
     cluster = slurm.Slurm(tmp_path / "slurm", node_timeout=3)
     try:
         here = Place(cluster, tmp_path)
@@ -251,8 +252,8 @@ def test_srun_without_run(place):
 
 
 def test_pmix_request(place):
-    """Slurm's server delivers events to the ranks of a node, and does not kill the step for
-    those that need no handler."""
+    """Slurm's server delivers events to the ranks of a node, and does not kill the step for events
+    that need no handler."""
     here = place()
     plugin = INSTALL / "lib/ckpt/libckpt-mpi.so"
     export = f"--export=ALL,LD_PRELOAD={plugin},CKPT_NAME=job"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks that go on before they have been written: what is saved is what they were
-when they stood still, and nothing of the copies stays."""
+"""Ranks that go on before they have been written: the image has their state at the stop, and no
+copy stays."""
 
 import json
 import time
@@ -14,7 +14,7 @@ from ckpttest.settings import PATIENCE
 
 METHODS = ["memory", "cow", "cll"]
 
-# What a copy of a process might lack, or have in common with it.
+# Features that a copy of a process might lack, or share with it.
 PROBES = [
     "deleted_file",
     "file_rewrite",
@@ -29,12 +29,12 @@ PROBES = [
     "window_shared",
 ]
 
-# Faults that end the agent, at counts that are reached in the second checkpoint.
+# Faults that end the agent, with counts that it reaches in the second checkpoint.
 FATAL = ["agent-at-frozen:3", "agent-during-capture:3", "image-before-rename:2"]
 
 
 def wait_for_the_end_of_copies(lab):
-    """They end by themselves, soon."""
+    """The copies end by themselves soon."""
     deadline = time.monotonic() + PATIENCE
     while found := processes.frozen_copies(lab.work):
         assert time.monotonic() < deadline, f"still there: {found}"
@@ -43,7 +43,7 @@ def wait_for_the_end_of_copies(lab):
 @pytest.mark.parametrize("protocol", ["sns", "cl", "ns"])
 @pytest.mark.parametrize("method", METHODS)
 def test_memory_is_as_it_was(lab, native, method, protocol):
-    """Ranks that write all over their memory while it is saved, and check it."""
+    """Ranks write all over their memory during the checkpoint, and check it."""
     program = programs.memory(48, 400)
     job = lab.start(program, CKPT_SNAPSHOT=method, CKPT_PROTOCOL=protocol)
     for _ in range(3):
@@ -58,7 +58,7 @@ def test_memory_is_as_it_was(lab, native, method, protocol):
 
 
 def test_written_at_a_limited_rate(lab):
-    """While it goes on computing; the first chunk waits for nothing."""
+    """The program computes meanwhile; the first chunk is not delayed."""
     rate, chunk = 16 << 20, 1 << 20
     job = lab.start(
         programs.memory(8, 10**6),
@@ -89,7 +89,7 @@ def test_restarts_in_a_row(lab, method, name):
 @pytest.mark.waiting
 @pytest.mark.parametrize("fault", FATAL)
 def test_agent_dies_beside_copies(lab, fault):
-    """The copies end with it; the program goes on, the next checkpoint works."""
+    """The copies end with the agent; the program goes on, and the next checkpoint works."""
     survive_agent_in_a_checkpoint(
         lab,
         lambda: wait_for_the_end_of_copies(lab),
@@ -99,8 +99,8 @@ def test_agent_dies_beside_copies(lab, fault):
 
 
 def test_a_copy_that_is_killed_harms_nobody(lab, native):
-    """As when memory runs out: it has offered itself. Either its rank still stood still,
-    and is read itself, or the checkpoint fails."""
+    """When memory runs out, the kernel kills a copy first. Its rank may still stand still and is
+    then read itself; otherwise the checkpoint fails."""
     program = programs.memory(200, 100)
     job = lab.start(program, CKPT_SNAPSHOT="cow")
     job.wait_for(program.progress)

@@ -5,7 +5,7 @@ import pytest
 
 from ckpttest import cluster, programs
 
-TURN = 90_000_000  # ns; who has not answered after 100 ms loses its turn
+TURN = 90_000_000  # ns; a rank that has not answered after 100 ms loses its turn
 NODES = [[0, 1], [2, 3]]
 RANKS = 4
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def lab(nodes, tmp_path):
-    """A lab with two ranks on each; its checkpoints are on a disk."""
+    """A lab with two ranks on each node; its checkpoints are on a disk."""
     settings = {"CKPT_PROTOCOL": "sns", "CKPT_STAGGER": "no"}
     place = nodes.lab(tmp_path / "lab", slots=2, **settings)
     yield place
@@ -25,7 +25,7 @@ def lab(nodes, tmp_path):
 
 @pytest.fixture
 def served(lab, tmp_path):
-    """The same; its checkpoints are on a file server."""
+    """The same, with checkpoints on a file server."""
     if not cluster.can_serve_files():
         pytest.skip("no sshfs for this user")
     with cluster.file_server(tmp_path / "served", lab.store):
@@ -34,7 +34,7 @@ def served(lab, tmp_path):
 
 
 def times(events, kind, end, message=None):
-    """{rank or node: when}, in the order in which it happened first."""
+    """Returns {rank or node: time}, in the order of the first such events."""
     found = {}
     for event in events:
         if event["kind"] == kind and event.get("message") == message:
@@ -43,8 +43,8 @@ def times(events, kind, end, message=None):
 
 
 def check_turns(events, lane):
-    """Nobody of a lane is asked before the one before it is read, but for those who
-    lose their turns: each time, there may be one more of them at once."""
+    """The coordinator asks a rank of a lane after the previous one is read. If a rank
+    loses its turn, one more rank may be asked at the same time."""
     asked = times(events, "order", "to", "CUT")
     answered = times(events, "answer", "from", "READY")
     captured = times(events, "captured", "from")
@@ -61,7 +61,7 @@ def check_turns(events, lane):
 
 
 def check_pieces(events):
-    """All stand still; the first node has written before the next one is read."""
+    """All ranks stand still; the first node has written before the next one is read."""
     captured = times(events, "captured", "from")
     written = times(events, "written", "from")
     first, second = NODES
@@ -70,14 +70,15 @@ def check_pieces(events):
 
 
 def why_another(lab):
-    """What agents say about checkpoints that were taken once more in another way."""
+    """Returns the agents' messages about checkpoints that were repeated in another
+    way."""
     logs = [path.read_text("utf-8") for path in lab.store.glob("*/ckptd-*.log")]
     return [line for text in logs for line in text.splitlines() if "once more" in line]
 
 
 def save_and_restart(lab, protocol, stagger):
-    """Two checkpoints of a running program, which is restarted from the last one;
-    what happened in that."""
+    """Takes two checkpoints of a running program and restarts the last one; returns its
+    events."""
     stop = lab.directory / "stop"
     program = programs.churn(0, RANKS, stop)
     variables = {"CKPT_PROTOCOL": protocol, "CKPT_STAGGER": stagger}
@@ -95,7 +96,7 @@ def save_and_restart(lab, protocol, stagger):
 
 
 def check_one_lane(lab, protocol, stagger):
-    """All ranks take turns; those that stand still, node by node."""
+    """All ranks take turns; ranks that stand still do so node by node."""
     events = save_and_restart(lab, protocol, stagger)
     if protocol == "sns":
         check_pieces(events)
@@ -114,7 +115,7 @@ def test_nodes_share_a_file_server(served, protocol):
 
 
 def test_nodes_have_disks(lab):
-    """These are one disk in truth, which nothing says."""
+    """The disks are really one disk, but no setting says so."""
     events = save_and_restart(lab, "ns", "storage")
     asked = times(events, "order", "to", "CUT")
     first_read = min(times(events, "captured", "from").values())
@@ -124,11 +125,12 @@ def test_nodes_have_disks(lab):
 
 
 def test_turns_go_round_the_nodes(lab):
-    """Nobody waits for others, who would come first."""
+    """Turns alternate between the nodes, so that no node waits for all ranks of
+    another."""
     stop = lab.directory / "stop"
     program = programs.idle(stop, RANKS)
     job = lab.start(program, CKPT_PROTOCOL="ns", CKPT_STAGGER="job")
-    job.wait_for(program.progress, count=5)  # all have left its barrier
+    job.wait_for(program.progress, count=5)  # all ranks have left its barrier
     lab.wait_for_agent(job)
     saved = lab.checkpoint(job)
     stop.touch()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Standard input: what the program has not read is there after a restart, and nothing comes
-twice. Under each launcher and without one, from a file, a pipe and a terminal; with
-CKPT_TEST_FULL=1 from each of them under each launcher."""
+"""Standard input: the restarted program gets all unread input, and no input twice. Under each
+launcher and without one, from a file, a pipe and a terminal; with CKPT_TEST_FULL=1 from each of
+them under each launcher."""
 
 import os
 import random
@@ -34,7 +34,7 @@ print(f"OK {count} lines, checksum {checksum}")
 
 
 def checksum(text):
-    """What the reader computes."""
+    """Returns the checksum that the reader computes."""
     value = 0
     for byte in text.encode():
         value = (value * 31 + byte) % 1000000007
@@ -42,8 +42,8 @@ def checksum(text):
 
 
 def ok(lines, count=LINES):
-    """One good answer, at the end. A launch that is being ended by its launcher may have
-    seen the end of its input before."""
+    """The output ends with one right answer. A launch that its launcher is ending may have seen the
+    end of its input before."""
     expected = f"OK {count} lines, checksum {checksum(inputs.numbers(count))}"
     begins = [i for i, line in enumerate(lines) if "; restart " in line]
     last = lines[begins[-1] if begins else 0 :]
@@ -62,7 +62,7 @@ def fixture_place(request, tmp_path):
 
 
 def reader(lab, lines, pause_us, early=0):
-    """Open MPI 5.0 does not forward the end of its input, with or without us."""
+    """Open MPI 5.0 does not forward the end of its input, with or without ckpt."""
     end = 0 if lab.mpirun == mpis.OPENMPI5.mpirun else 1
     return programs.reader(lines, pause_us, early, end)
 
@@ -78,7 +78,7 @@ def reader(lab, lines, pause_us, early=0):
     indirect=["place"],
 )
 def test_killed_under_ckpt_run(place, source):
-    """Three times, at random moments."""
+    """The program is killed three times, at random moments."""
     program = reader(place, LINES, 300, early=7)
     with inputs.SOURCES[source](place, inputs.numbers(LINES)) as stdin:
         job = inputs.start(place, place.mpirun_command(program), stdin, "--back-off", "10ms")
@@ -90,7 +90,7 @@ def test_killed_under_ckpt_run(place, source):
 
 @pytest.mark.parametrize("source", inputs.SOURCES)
 def test_killed_without_mpi(lab, source):
-    """A terminal is the program's own there: the next test."""
+    """A terminal belongs to the program itself there: see the next test."""
     if source == "terminal":
         pytest.skip("see test_terminal_without_mpi")
     command = [sys.executable, "-c", READER, "0.0003"]
@@ -102,7 +102,8 @@ def test_killed_without_mpi(lab, source):
 
 
 def test_terminal_without_mpi(lab):
-    """What it has read since the checkpoint has to be typed once more, which is said."""
+    """The user has to type again what the program has read since the checkpoint; a message says
+    so."""
     lines = inputs.numbers(30).splitlines(keepends=True)
     master, slave = os.openpty()
     job = inputs.start(lab, [sys.executable, "-c", READER, "0"], slave, "--back-off", "10ms")
@@ -120,7 +121,7 @@ def test_terminal_without_mpi(lab):
 
 
 def start_by_hand(lab, program, stdin):
-    """Under plain mpirun, with the tune file."""
+    """Starts the program under plain mpirun, with the tune file."""
     command = lab.mpirun_command(program, "--tune", TUNE)
     # pylint: disable-next=protected-access
     return lab._start(command, {}, stdin)
@@ -128,7 +129,8 @@ def start_by_hand(lab, program, stdin):
 
 @pytest.mark.parametrize("given", ["nothing", "the input again"])
 def test_by_hand(lab, given):
-    """mpirun --tune < file: the checkpoint has what is left, whatever the restart gets."""
+    """mpirun --tune < file: the checkpoint has the unread input, whatever input the restart
+    gets."""
     program = programs.reader(LINES, 300)
     with inputs.from_file(lab, inputs.numbers(LINES)) as stdin:
         first = start_by_hand(lab, program, stdin)
@@ -144,8 +146,8 @@ def test_by_hand(lab, given):
 
 
 def test_a_pipe_that_is_open(lab):
-    """Nobody keeps it: the checkpoint says so, and the restart; what had come is there, and
-    the input of the restart follows it."""
+    """No process keeps the pipe's input, and the checkpoint and the restart say so. The input that
+    had come is there, and the restart's input follows it."""
     program = programs.reader(LINES, 0)
     text = inputs.numbers(LINES)
     head = text[: text.index("\n1000 ") + 1]
@@ -167,7 +169,7 @@ def test_a_pipe_that_is_open(lab):
 
 
 def test_ckpt_run_is_killed(lab):
-    """What it had kept is given by `ckpt restart`."""
+    """`ckpt restart` provides the input that ckpt run kept."""
     program = programs.reader(LINES, 300)
     text = inputs.numbers(LINES)
     with inputs.from_slow_pipe(lab, text) as stdin:
@@ -182,12 +184,13 @@ def test_ckpt_run_is_killed(lab):
     count = int(end.split()[1])
     assert 20 <= count < LINES
     assert end == f"BAD {count} lines, checksum {checksum(inputs.numbers(count))}" or (
-        count > 20  # cut off in the middle of a line
+        count > 20  # truncated in the middle of a line
     )
 
 
 def test_large_input(lab):
-    """More than is read ahead: the checkpoint does not have it all, `ckpt run` gives it."""
+    """More than the relay reads ahead: the checkpoint does not have it all, and `ckpt run` provides
+    the rest."""
     count = 400000
     program = programs.reader(count, 0)
     with inputs.from_file(lab, inputs.numbers(count)) as stdin:
@@ -207,7 +210,7 @@ def test_lammps(lab):
 
 
 def test_output_of_the_new_launch(lab):
-    """Without MPI: a file that was standard output is not cut back, and `ckpt restart > new`
+    """Without MPI: a file that was standard output is not truncated, and `ckpt restart > new`
     writes to the new one."""
     script = "import time\nfor i in range(400): print(i, flush=True); time.sleep(0.01)\n"
     first_file, second_file = lab.work / "first", lab.work / "second"
@@ -248,12 +251,13 @@ OUTPUT_FILES = {
 
 @pytest.mark.parametrize("by_hand", [False, True], ids=["ckpt run", "ckpt restart"])
 def test_output_files_of_launchers(place, by_hand, request):
-    """They are continued: the lines of the first launch are followed by the second's."""
+    """Output files are continued: the lines of the second launch follow the first's."""
     name = request.node.callspec.params["place"].name
     if name not in OUTPUT_FILES:
         pytest.skip("its files have new names in each launch")
     options, path = OUTPUT_FILES[name]
-    count = 400  # lines of input: all of them have come when the first has
+    # Lines of input; all of them have arrived when the first one has.
+    count = 400
     program = programs.reader(count, 3000)
     with inputs.from_file(place, inputs.numbers(count)) as stdin:
         job = inputs.start(place, place.mpirun_command(program, *options), stdin)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Strangers on a job's network and other users on its nodes: refused, counted, and
-nothing is lost."""
+"""Strangers on a job's network and other users on its nodes are refused and counted,
+and nothing is lost."""
 
 import subprocess
 import sys
@@ -13,13 +13,13 @@ from ckpttest.tap import Tap
 
 NOBODY = 65534
 STRANGER = Path(cluster.__file__).with_name("stranger.py")
-SILENT = 300  # connections; more than an agent has for strangers
+SILENT = 300  # connections; more than an agent accepts from strangers
 
 pytestmark = pytest.mark.skipif(
     not cluster.is_possible(), reason="no network namespaces for this user"
 )
 
-# Says a word to a socket; exits with 0 if that is the end of the connection.
+# Sends a word to a socket; exits with 0 if the connection ends.
 KNOCK = """
 import socket, sys
 client = socket.socket(socket.AF_UNIX, getattr(socket, sys.argv[2]))
@@ -34,7 +34,7 @@ except (BrokenPipeError, ConnectionResetError):
 
 @pytest.fixture
 def lab(box, tmp_path):
-    """A lab on two of them, whose agents also call their neighbours."""
+    """A lab on two of the nodes, whose agents also call their neighbours."""
     place = box.lab(tmp_path / "lab", names=["n1", "n2"], CKPT_PROTOCOL="ns")
     yield place
     place.close()
@@ -53,22 +53,23 @@ class Crowd:
         )
 
     def wait_for(self, word):
-        """Until it says so; if not, it was answered, and says why."""
+        """Waits until the stranger prints the word; otherwise the agent answered it,
+        and it says what."""
         assert self.process.stdout.readline().strip() == word
 
     def end(self):
-        """Lets it go."""
+        """Lets the stranger end."""
         self.process.communicate()
         assert self.process.returncode == 0
 
 
 def run_directory(box, name):
-    """Where the agent of a node has its files."""
+    """Returns the directory of the files of a node's agent."""
     return box.run / name / "ckpt"
 
 
 def knock_as_another_user(box):
-    """At both sockets of a node, to which the user has been careless."""
+    """Connects to both sockets of a node, whose owner has left the directories open."""
     directory = run_directory(box, "n1")
     places = [box.run, directory.parent, directory]
     for place in places:
@@ -85,9 +86,9 @@ def knock_as_another_user(box):
 
 
 def test_strangers(box, lab, tmp_path):
-    """Garbage, cut off and forged frames, a recorded conversation, silent connections
-    in crowds, another user; meanwhile the job is saved, also when an agent of its own
-    has to get in among them."""
+    """Garbage, truncated and forged frames, a recorded conversation, crowds of silent
+    connections, and another user. Meanwhile the job is saved, also when an agent of its
+    own has to connect among them."""
     stop = lab.directory / "stop"
     program = programs.traffic(0, 2, stop)
     tap = Tap(box.network.port("n1"))
@@ -128,7 +129,7 @@ def test_strangers(box, lab, tmp_path):
 
 
 def test_another_incarnation(lab, tmp_path):
-    """An agent that is left of another launch does not get in."""
+    """An agent left from another launch is refused."""
     stop = lab.directory / "stop"
     program = programs.traffic(0, 2, stop)
     wrapper = tmp_path / "on-n2"

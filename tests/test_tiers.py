@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""CKPT_DIR=FAST,SLOW: checkpoints that are copied to where they last."""
+"""CKPT_DIR=FAST,SLOW: checkpoints are copied to a permanent directory."""
 
 import json
 import os
@@ -22,7 +22,7 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounts a file system")
 
 @pytest.fixture(autouse=True)
 def tiers(lab):
-    """The slow directory of the lab, whose store is the fast one."""
+    """Returns the slow directory of the lab, whose store is the fast one."""
     slow = lab.directory / "slow"
     lab.settings["CKPT_DIR"] = f"{lab.store},{slow}"
     return slow
@@ -34,7 +34,7 @@ def status_of(lab, job):
 
 
 def wait_until_flushed(lab, job, number):
-    """Until that checkpoint, or a later one, is in the slow directory."""
+    """Waits until this checkpoint, or a later one, is in the slow directory."""
 
     def is_there():
         status = status_of(lab, job)
@@ -44,7 +44,7 @@ def wait_until_flushed(lab, job, number):
 
 
 def save(lab, job, program, count=1):
-    """That many checkpoints, each in the slow directory before the next one."""
+    """Takes `count` checkpoints, and waits until each is in the slow directory."""
     for _ in range(count):
         job.wait_for(program.progress)
         number = lab.checkpoint(job)["number"]
@@ -53,7 +53,7 @@ def save(lab, job, program, count=1):
 
 
 def numbers(directory):
-    """Of the checkpoints that are whole in a directory."""
+    """Returns the numbers of the complete checkpoints in a directory."""
     return sorted(int(path.parent.name) for path in directory.glob("*/0*/manifest.json"))
 
 
@@ -72,7 +72,7 @@ def check_answer(lab, native, program, *jobs):
     "snapshot, protocol", [("stop", "sns"), ("cll", "cl"), ("cow", "ns")]
 )
 def test_fast_directory_is_lost(lab, tiers, native, snapshot, protocol):
-    """What is in the slow one is enough, and it has what --keep says."""
+    """The slow directory is enough for a restart, and keeps as many checkpoints as --keep says."""
     program, job = start(lab, CKPT_SNAPSHOT=snapshot, CKPT_PROTOCOL=protocol)
     last = save(lab, job, program, 4)
     job.kill()
@@ -113,10 +113,10 @@ def test_job_ends_meanwhile(lab, tiers, native):
     assert lab.ckpt("verify", "--dir", tiers).returncode == 0
 
 
-@pytest.mark.busy  # it is folded when nobody else wants the processors
+@pytest.mark.busy  # the chain is folded when the processors are idle
 def test_chain(lab, tiers, native):
-    """Increments come with what they were made on top of, and what has been folded
-    takes their place there, too."""
+    """Incremental checkpoints are copied with their bases, and a folded checkpoint replaces them
+    there, too."""
     program = programs.scattered(SIZE, 1000, pause_us=3000)
     job = lab.start(program, CKPT_INCREMENTAL="4")
     save(lab, job, program, 3)
@@ -149,7 +149,7 @@ def test_kill_waits_for_the_slow_directory(lab, tiers, native):
 
 
 def test_kill_without_room_in_the_slow_directory(lab, tiers, native):
-    """The program goes on, and what there was is there."""
+    """The program goes on, and the earlier checkpoint is still there."""
     program, job = start(lab, LONG, CKPT_FAULT="flush-enospc:2")
     save(lab, job, program)
     done = lab.ckpt("checkpoint", job.pid, "--kill")
@@ -165,7 +165,7 @@ def test_kill_without_room_in_the_slow_directory(lab, tiers, native):
 
 @as_root
 def test_slow_directory_is_full(lab, tiers, native):
-    """The job is saved as ever; when there is room again the newest is copied."""
+    """Checkpoints go on; when there is room again, the newest is copied."""
     program, job = start(lab, LONG)
     tiers.mkdir(mode=0o700)
     mount = ["mount", "-t", "tmpfs", "-o", "size=60m,mode=700", "none"]
@@ -195,7 +195,7 @@ def test_slow_directory_is_full(lab, tiers, native):
 
 @pytest.mark.parametrize("fault", ["agent-during-flush:2", "agent-before-slow-manifest:2"])
 def test_agent_dies(lab, tiers, native, fault):
-    """The next one brings to the slow directory what this one has left."""
+    """The next agent copies what this one has left."""
     program, job = start(lab, LONG, CKPT_FAULT=fault)
     save(lab, job, program)
     job.wait_for(program.progress)
@@ -225,7 +225,7 @@ def test_no_space_at_some_write(lab, tiers, native):
 
 
 def test_number_is_not_used_again(lab, tiers, native):
-    """Of a checkpoint that is left in the slow directory only."""
+    """The number of a checkpoint that exists only in the slow directory."""
     program, job = start(lab)
     save(lab, job, program, 2)
     job.kill()
@@ -244,8 +244,8 @@ def test_impossible_directories(lab, text):
 
 @pytest.mark.skipif(not cluster.is_possible(), reason="no network namespaces")
 def test_fast_directory_of_each_node(nodes, tmp_path, native):
-    """Nobody but the node sees its piece until it is in the slow directory, and what is
-    not needed any more goes on each."""
+    """Only the node sees its piece until that is in the slow directory. Each node removes its
+    obsolete pieces."""
     lab = nodes.lab(tmp_path / "lab")
     slow = tmp_path / "lab" / "slow"
     lab.settings["CKPT_DIR"] = f"{nodes.run}/here/fast,{slow}"
@@ -274,7 +274,7 @@ def test_fast_directory_of_each_node(nodes, tmp_path, native):
 
 @pytest.mark.skipif(not cluster.is_possible(), reason="no network namespaces")
 def test_one_directory_of_each_node(nodes, tmp_path, native):
-    """Alone it cannot be restarted from, and is refused."""
+    """A directory on each node alone does not allow a restart, and is refused."""
     lab = nodes.lab(tmp_path / "lab")
     lab.settings["CKPT_DIR"] = f"{nodes.run}/here/own"
     program = programs.scattered(SIZE, 200, pause_us=2000)

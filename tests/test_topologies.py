@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communicators with a topology, whatever nonblocking collectives came before."""
+"""Communicators with a topology, after various nonblocking collectives."""
 
 from ckpttest.programs import Program
 from ckpttest.settings import APPS
@@ -8,5 +8,5 @@ GRAPHS = Program("dist_graphs", [APPS / "dist_graphs"], 4, progress="")
 
 
 def test_graphs_between_collectives(lab):
-    """Only under ckpt: with Open MPI alone the ranks hang."""
+    """This runs only under ckpt: with Open MPI alone the ranks hang."""
     lab.start(GRAPHS).succeed()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`ckpt trace`: what is recorded of a real checkpoint, and its picture."""
+"""`ckpt trace`: the record of a real checkpoint, and its diagram."""
 
 import json
 import math
@@ -39,10 +39,10 @@ def test_trace(lab):
     sent = trace["totals"]["messages"]
     for name in ("STOP", "SAVE", "READY"):
         assert sent[name] >= RANKS, sent
-    # A rank inside a collective has nothing to drain.
+    # A rank inside a collective drains no messages.
     assert sent.get("DRAINED", 0) == sent.get("DRAIN", 0), sent
 
-    # Each rank stands still at its cut, and until its memory is read.
+    # Each rank stands still from its cut until its memory is read.
     for rank in range(RANKS):
         when = {}
         for event in events:
@@ -54,7 +54,7 @@ def test_trace(lab):
 
 
 def test_what_ranks_see(lab):
-    """Chandy-Lamport: the ranks tell their cuts, markers and logged messages."""
+    """Chandy-Lamport: the ranks report their cuts, markers and logged messages."""
     size = 1000
     program = programs.pattern("all-to-all", 10**6, RANKS, size=size)
     job = lab.start(program, CKPT_PROTOCOL="cl")
@@ -74,7 +74,7 @@ def test_what_ranks_see(lab):
     for marker in markers:
         assert marker["count"] > 0 and not marker["first_use"]
         assert cuts[marker["from"]] <= marker["at"], marker
-        # With the counts of all a rank may be complete before a marker comes.
+        # If a rank knows all counts, it may be complete before a marker arrives.
         assert marker["at"] < marker.get("arrived", math.inf), marker
     assert any("arrived" in marker for marker in markers)
 
@@ -86,7 +86,8 @@ def test_what_ranks_see(lab):
         assert cuts[message["to"]] < message["arrived"], message
         assert message["from"] != message["to"]
 
-    # The rank knows its cut better than the coordinator, which hears of it later.
+    # The rank knows the time of its cut better than the coordinator, which learns of it
+    # later.
     for event in events:
         if event.get("message") == "READY":
             assert event["at"] > cuts[event["from"]]

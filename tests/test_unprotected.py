@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A job that is saved from time to time loses the directory for that: it runs on unharmed, and
-whoever looks sees since when it is unprotected."""
+"""A job with periodic checkpoints loses its checkpoint directory. It runs on unharmed, and status
+and metrics show since when it is unprotected."""
 
 import contextlib
 import hashlib
@@ -27,7 +27,8 @@ RESUMABLE = 75
 
 
 def start(lab, *options):
-    """A job with periodic checkpoints that has one; where its metrics are."""
+    """Starts a job with periodic checkpoints and waits for the first; returns the job and its
+    metrics file."""
     metrics = lab.directory / "metrics"
     job = alone.start(
         lab,
@@ -41,7 +42,7 @@ def start(lab, *options):
 
 
 def since(metrics):
-    """When the metrics say that protection has ended."""
+    """Returns the time at which protection ended, from the metrics."""
     text = metrics.read_text(encoding="utf-8")
     return float(re.search(r"ckpt_unprotected_since_seconds{.*} (\S+)", text)[1])
 
@@ -51,7 +52,8 @@ def ticks(job):
 
 
 def vanish(lab):
-    """Nobody can make it again, root neither; what undoes that."""
+    """Removes the job's directory so that even root cannot make it again; returns a function that
+    undoes that."""
     directory = lab.store / alone.name(lab)
     aside = lab.directory / "aside"
     directory.rename(aside)
@@ -66,13 +68,13 @@ def vanish(lab):
 
 @contextmanager
 def vanishing(lab):
-    """A directory that vanishes when the function is called that this gives."""
+    """Yields a function that makes the directory vanish."""
     yield lambda: vanish(lab)
 
 
 @contextmanager
 def mounted(lab, *options):
-    """A file system of its own in the place of the store."""
+    """Mounts a separate file system in place of the store."""
     lab.store.mkdir(mode=0o700, exist_ok=True)
     subprocess.run(["mount", *options, lab.store], check=True)
     try:
@@ -99,7 +101,7 @@ def filling(lab):
 
 @contextmanager
 def becoming_read_only(lab):
-    """The same directory, mounted once more above itself for reading only."""
+    """The store's directory becomes read-only, by a bind mount."""
 
     def protect():
         subprocess.run(["mount", "--bind", lab.store, lab.store], check=True)
@@ -159,7 +161,7 @@ def test_the_directory_cannot_be_used_and_can_be_again(lab, way):
         saved = (alone.status(lab) or {}).get("committed")
         alone.wait_until(job, lambda: (alone.status(lab) or {}).get("committed", 0) > saved)
         numbers = ticks(job)
-        assert numbers == list(range(len(numbers)))  # it has not been restarted, either
+        assert numbers == list(range(len(numbers)))  # nor has the job been restarted
         assert lab.ckpt("verify", alone.name(lab)).returncode == 0
 
 
@@ -183,7 +185,7 @@ def test_what_the_user_wants_then(lab, stops, way):
 
 @as_root
 def test_a_job_that_is_lost_meanwhile_goes_on_afterwards(lab):
-    """From its newest checkpoint, and not from the beginning."""
+    """The job restarts from its newest checkpoint, and not from the beginning."""
     with becoming_read_only(lab) as spoil:
         job, metrics = start(lab)
         pid = alone.process_of(lab, job)
@@ -201,7 +203,7 @@ def test_a_job_that_is_lost_meanwhile_goes_on_afterwards(lab):
 
 @as_root
 def test_a_program_begins_in_a_full_directory(lab):
-    """Under mpirun it runs, without checkpoints; ckpt run says why it does not begin."""
+    """Under mpirun the program runs without checkpoints; ckpt run says why it does not start."""
     program = programs.ring(1000)
     with filling(lab) as fill:
         fill()
@@ -230,7 +232,7 @@ def test_a_program_reads_its_input_while_the_directory_is_full(lab, is_freed):
     with filling(lab) as fill:
         lab.store.joinpath("room").write_bytes(bytes(2 << 20))
         undo = fill()
-        lab.store.joinpath("room").unlink()  # for a part of the input
+        lab.store.joinpath("room").unlink()  # makes room for a part of the input
         source = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         command = [lab.ckpt_program, "run", "--name", alone.name(lab), "--", "python3", "-c",
                    READER]
@@ -242,7 +244,7 @@ def test_a_program_reads_its_input_while_the_directory_is_full(lab, is_freed):
         if is_freed:
             undo()
             job.wait_for("^ckpt: the standard input is in .*stdin.part again")
-        with contextlib.suppress(BrokenPipeError):  # the job's end tells why
+        with contextlib.suppress(BrokenPipeError):  # the job's end shows why
             source.stdin.write(text[len(text) // 2 :])
             source.stdin.close()
         lines = job.succeed()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs that include ckpt.h, or use it in other languages: what they say about their
-checkpoints is heeded, and without ckpt it does nothing."""
+"""Programs that include ckpt.h, or use it from other languages: ckpt obeys their calls, and without
+ckpt the calls do nothing."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from ckpttest.programs import Program, ok_line
 from ckpttest.settings import APPS, INSTALL, PATIENCE, SOURCES, TOP
 
 MIB = 1 << 20
-SCRATCH = 8 * MIB  # of a rank of steps, excluded; as much again is not
+SCRATCH = 8 * MIB  # excluded bytes of a rank of steps; the same number is not excluded
 PROTOCOLS = ["sns", "cl", "ns"]
 INCLUDE = INSTALL / "include"
 STRICT = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
@@ -28,7 +28,7 @@ def steps(mode, count, *more, ranks=2):
 
 
 def run_through(lab, program, *, restarts=1, **settings):
-    """Each part of a job is saved twice, and killed; its parts."""
+    """Saves each part of a job twice and kills it; returns the parts."""
     parts = [lab.start(program, **settings)]
     for _ in range(restarts):
         for _ in range(2):
@@ -41,7 +41,7 @@ def run_through(lab, program, *, restarts=1, **settings):
 
 
 def excluded(lab):
-    """Bytes of the ranks in the newest checkpoint that the programs do not want."""
+    """Returns the excluded bytes of each rank in the newest checkpoint."""
     ranks = lab.ckpt_json("inspect")["ranks"]
     return [rank["excluded_bytes"] for rank in ranks]
 
@@ -51,8 +51,8 @@ def excluded(lab):
     [("s", "sns"), ("r", "sns"), ("h", "cl"), ("r", "cl"), ("sh", "ns"), ("r", "ns"), ("rhm", "cl")],
 )
 def test_saved_where_it_wants(lab, native, mode, protocol):
-    """At safe points, outside of regions, between hooks; uncompressed, so that what is
-    excluded shows."""
+    """At safe points, outside of no-checkpoint regions, between hooks. Checkpoints are
+    uncompressed, so that their size shows the exclusions."""
     program = steps(mode, 120)
     settings = {"CKPT_CODEC": "none", "CKPT_SHARE_PAGES": "off"}
     parts = run_through(lab, program, CKPT_PROTOCOL=protocol, **settings)
@@ -60,14 +60,14 @@ def test_saved_where_it_wants(lab, native, mode, protocol):
     hooks = 1 if "h" in mode else 0
     assert f"restarts 1, hooks {hooks}" in parts[-1].lines
     assert excluded(lab) == [SCRATCH] * 2
-    # With the code of libc, which the file journal has changed: 2 MiB a rank, and the stacks of
-    # the checkpoint signal's handlers: 0.75 MiB. Chunks of 1 MiB are stored whole, so where
-    # the kernel has put the regions makes up to 2.5 MiB of difference.
+    # The sum includes libc's code, which the file journal has changed: 2 MiB a rank, and the stacks
+    # of the checkpoint signal's handlers: 0.75 MiB. Chunks of 1 MiB are stored whole, so the
+    # placement of regions by the kernel causes up to 2.5 MiB of difference.
     assert SCRATCH * 2 < lab.checkpoints()[-1]["bytes"] < SCRATCH * 2 + 33 * MIB
 
 
 def test_what_is_excluded_now_and_then(lab, native):
-    """In some of the checkpoints of a chain; the others have it."""
+    """The memory is excluded from some of the checkpoints of a chain; the others have it."""
     program = steps("sx", 200)
     settings = {"CKPT_INCREMENTAL": "8", "CKPT_SNAPSHOT": "cow", "CKPT_KEEP": "9"}
     job = lab.start(program, **settings)
@@ -88,13 +88,13 @@ def test_what_is_excluded_now_and_then(lab, native):
 
 @pytest.mark.parametrize("protocol", ["sns", "ns"])
 def test_asks_itself(lab, protocol):
-    """All ranks together, and again after a restart; and one rank, without waiting."""
+    """All ranks ask together, and again after a restart; and one rank asks without waiting."""
     program = steps("sa", 210, ranks=3)
     job = lab.start(program, CKPT_PROTOCOL=protocol)
     job.wait_for("^asked 1")
     job.kill()
     again = lab.restart()
-    again.wait_for("^asked 2")  # the call comes back a second time
+    again.wait_for("^asked 2")  # the call returns a second time
     again.wait_for("^asked 1")
     again.succeed()
     assert [entry["number"] for entry in lab.checkpoints()] == [1, 2]
@@ -124,7 +124,7 @@ def test_waits_for_the_end_of_a_region(lab, protocol):
 
 
 def wait_for_phase(lab, job, phase):
-    """Of the running job; its status then."""
+    """Waits until the running job is in this phase; returns its status."""
 
     def there():
         (status,) = lab.ckpt_json("status", job.pid)
@@ -134,7 +134,8 @@ def wait_for_phase(lab, job, phase):
 
 
 def held(lab, count):
-    """A job in a region, which it leaves when the gate is there; who asks; the gate."""
+    """Starts a job in a no-checkpoint region, which it leaves when the gate exists. Returns the
+    job, the requester and the gate."""
     gate = lab.directory / "gate"
     job = lab.start(steps("rg", count, gate))
     job.wait_for("^in region")
@@ -143,7 +144,7 @@ def held(lab, count):
 
 
 def test_who_asks_for_it_may_give_up(lab):
-    """The program does not stay for a request that nobody waits for."""
+    """The program does not stop for a request whose requester has given up."""
     job, saving, gate = held(lab, 50)
     wait_for_phase(lab, job, "held")
     saving.kill()
@@ -155,7 +156,7 @@ def test_who_asks_for_it_may_give_up(lab):
 
 
 def test_the_agent_is_lost_meanwhile(lab):
-    """With the request; the next one is heeded as ever."""
+    """The agent dies with the request; the next request works."""
     job, saving, gate = held(lab, 200)
     processes.kill(wait_for_phase(lab, job, "held")["agent_pid"])
     saving.communicate(timeout=PATIENCE)
@@ -169,8 +170,8 @@ def test_the_agent_is_lost_meanwhile(lab):
 
 @pytest.mark.parametrize("protocol", ["sns", "cl"])
 def test_one_that_is_behind_is_not_waited_for(lab, native, protocol):
-    """Safe points at which not all ranks can stay: each needs a message that another
-    sends behind its own. The program ends, whatever becomes of the checkpoint."""
+    """Not all ranks can stay at their safe points: each needs a message that another rank sends
+    after its own. The program ends, whatever becomes of the checkpoint."""
     program = steps("su", 40)
     job = lab.start(program, CKPT_PROTOCOL=protocol)
     job.wait_for(program.progress)
@@ -182,7 +183,7 @@ def test_one_that_is_behind_is_not_waited_for(lab, native, protocol):
 
 @pytest.mark.skipif(not cluster.is_possible(), reason="no network namespaces for this user")
 def test_two_nodes(nodes, tmp_path):
-    """Held by ranks of both, and asked for by all of them."""
+    """Ranks of both nodes hold off the checkpoint that all ranks ask for together."""
     lab = nodes.lab(tmp_path / "lab")
     try:
         program = steps("sa", 210, ranks=4)
@@ -230,7 +231,7 @@ def test_cxx_without_mpi(lab):
 
 
 def build(directory, compiler, text, suffix, *options):
-    """Compiles a program; where it is."""
+    """Compiles a program; returns its path."""
     source, made = directory / f"program{suffix}", directory / "program"
     source.write_text(text, encoding="utf-8")
     command = [compiler, *options, f"-I{INCLUDE}", source, "-o", made]
@@ -239,7 +240,7 @@ def build(directory, compiler, text, suffix, *options):
 
 
 def run_bare(program):
-    """On a machine that has never heard of ckpt: its output."""
+    """Runs the program without any trace of ckpt; returns its output."""
     done = subprocess.run(
         [program], env={}, capture_output=True, text=True, timeout=PATIENCE, check=True
     )
@@ -278,7 +279,7 @@ int main(void)
     ],
 )
 def test_header_in_each_standard(tmp_path, compiler, suffix, standard):
-    """Also position-dependent, and with sanitizers, which find nothing."""
+    """Also as position-dependent code, and with sanitizers, which find nothing."""
     sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     for more in (["-O2"], ["-no-pie", "-fno-pie"], sanitizers):
         made = build(tmp_path, compiler, EVERYTHING, suffix, f"-std={standard}", *STRICT, *more)

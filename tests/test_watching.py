@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a person and a site's monitoring see of a job: `ckpt status --watch`, and metrics
-for Prometheus."""
+"""What a user and a site's monitoring see of a job: `ckpt status --watch`, and metrics for
+Prometheus."""
 
 import os
 import pty
@@ -18,12 +18,12 @@ NAME = "watched"
 
 @pytest.fixture(name="stop")
 def stop_file(lab):
-    """What ends the program."""
+    """Returns the file that ends the program."""
     return lab.directory / "stop"
 
 
 def start(lab, stop, *options, **settings):
-    """`ckpt run` with a program that sleeps until it is to stop."""
+    """Starts `ckpt run` with a program that sleeps until its stop file exists."""
     run = [lab.ckpt_program, "run", "--name", NAME, *options, "--"]
     program = programs.idle(stop)
     # pylint: disable-next=protected-access
@@ -33,7 +33,7 @@ def start(lab, stop, *options, **settings):
 
 
 def read_metrics(text):
-    """Samples by name and label `state`, if they have it."""
+    """Returns the samples by name, and by the label `state` if they have it."""
     samples = {}
     for line in text.splitlines():
         if not line.startswith("#"):
@@ -45,7 +45,7 @@ def read_metrics(text):
 
 
 def wait_for_metrics(path, name, value):
-    """Until the file has that; all it has."""
+    """Waits until the file has this value; returns all samples."""
     deadline = time.monotonic() + PATIENCE
     while True:
         if path.exists():
@@ -57,7 +57,7 @@ def wait_for_metrics(path, name, value):
 
 
 def test_file_of_metrics(lab, stop):
-    """It has what the commands have said, and in the end that the job has ended."""
+    """The metrics agree with the commands' output, and finally report the job's end."""
     host = os.uname().nodename
     job = start(lab, stop, "--metrics", "%j@%h.prom")
     path = lab.work / f"{NAME}@{host}.prom"
@@ -83,7 +83,7 @@ def test_file_of_metrics(lab, stop):
 
 
 def test_metrics_that_cannot_be_written(lab, stop):
-    """One warning, and nothing else is different."""
+    """There is one warning, and no other difference."""
     job = start(lab, stop, "--metrics", lab.directory / "nowhere/metrics")
     for _ in range(2):
         lab.ckpt_json("checkpoint", NAME)
@@ -97,7 +97,7 @@ def test_metrics_that_cannot_be_written(lab, stop):
 
 
 def test_watch_over_a_restart(lab, stop):
-    """The next agent of the job is found, and the job's end."""
+    """The watch finds the job's next agent, and the job's end."""
     job = start(lab, stop)
     lab.ckpt_json("checkpoint", NAME)
     # pylint: disable-next=protected-access
@@ -115,7 +115,7 @@ def test_watch_over_a_restart(lab, stop):
 
 
 def start_on_terminal(command, environment):
-    """A command whose terminal is the other end of what is returned with its number."""
+    """Starts a command on a terminal; returns its process id and the terminal's other end."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.execve(command[0], [str(word) for word in command], environment)
@@ -123,7 +123,7 @@ def start_on_terminal(command, environment):
 
 
 def test_watch_on_a_terminal(lab, stop):
-    """It is drawn in its place, and ends by Ctrl-C."""
+    """The status is redrawn in place, and the command ends on Ctrl-C."""
     job = start(lab, stop)
     command = [lab.ckpt_program, "status", "--watch=50ms", NAME]
     pid, terminal = start_on_terminal(command, lab.environment())
@@ -142,7 +142,7 @@ def test_watch_on_a_terminal(lab, stop):
 
 
 def test_progress_in_bytes(lab):
-    """They are told while they are written, not when a node is through."""
+    """Progress is reported during writing, not only when a node has finished."""
     name = alone.name(lab)
     program = programs.memory(8, 10**6)
     job = lab.start(program, CKPT_NAME=name, CKPT_CODEC="none", CKPT_WRITE_RATE="4M")

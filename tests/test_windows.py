@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The programs on one-sided windows: right, with one result whatever the way and the
-number of ranks; saved in their middle, killed, and restarted."""
+"""The programs on one-sided windows give one right result, whatever their options and the number of
+ranks; also when saved in their middle, killed, and restarted."""
 
 import pytest
 
 from ckpttest import windows
 from ckpttest.lab import Lab
 
-# Steps and size: for almost no time, and for about a second.
+# Steps and size: for very short runs, and for about a second.
 SHORT = {
     "absent": (20, 100),
     "barnes": (5, 200),
@@ -68,7 +68,7 @@ def test_cells_find_the_forces_of_all_pairs(expected):
 
 @pytest.mark.parametrize("name", windows.WAYS)
 def test_another_seed_or_step_gives_another_result(lab, expected, name):
-    """The result depends on what it is made of."""
+    """The result depends on the seed and on the number of steps."""
     steps, size = SHORT[name]
     lab.settings.update(windows.NATIVE)
     other = windows.program(name, steps, size, ranks=2, way=["--seed=2"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What benchmarks/run-windows makes of its results: figures that are known here."""
+"""The report that benchmarks/run-windows makes from results that are known here."""
 
 import sys
 
@@ -13,7 +13,7 @@ import windows_report  # noqa: E402  (needs the path)
 
 
 def sample(seconds, log=1_000_000, copies=2, logging=0.01, control=1000):
-    """Of two ranks, which have logged a hundred megabytes."""
+    """A sample of two ranks, which have logged a hundred megabytes."""
     rank = {
         "kept": 7,
         "log_bytes": log,
@@ -32,7 +32,7 @@ def counted(*samples):
 
 
 def logs(**settings):
-    """{quantity: its row} of Barnes."""
+    """Returns {quantity: its row} of Barnes."""
     program = {"counted": counted(sample(5), sample(10, **settings))}
     return {row[1]: row for row in windows_report.log_rows({"Barnes": program})}
 
@@ -70,7 +70,7 @@ def test_an_aim_can_be_missed(quantity, settings):
 
 
 def test_waiting_is_more_than_in_the_same_round():
-    """And own checkpoints are none of it."""
+    """The waiting time excludes independent checkpoints."""
     runs = {
         "plain": [(0.1, 0), (0.2, 0)],
         "each by itself": [(0.32, 0.02), (0.43, 0.03)],
@@ -95,7 +95,8 @@ def test_growing_logs_are_seen():
 
 
 def operations(*ways):
-    """Of one round: each way takes a nanosecond, or a microsecond, more than the one before."""
+    """Returns results of one round: each way takes a nanosecond, or a microsecond, longer than the
+    previous."""
     return {
         "put_8": {way: [(0, (1 + i) * 1e-9)] for i, way in enumerate(ways)},
         "put_stream_1000": {way: [(0, (1 + i) * 1e-6)] for i, way in enumerate(ways)},
@@ -106,7 +107,8 @@ def operations(*ways):
                                   ["plain", "ckpt", "independent", "direct"]],
                          ids=["an older file", "all"])
 def test_operations_are_compared_with_plain_ones(ways):
-    """Latencies are added, bandwidths divided; headers are as long as rows."""
+    """The report shows differences of latencies and ratios of bandwidths; headers are as long as
+    rows."""
     measured = operations(*ways)
     names = ["plain", "ckpt", "staged", "direct"][: len(ways)]
     header, (row,) = windows_report.latency_header(measured), windows_report.latency_rows(measured)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The programs of the dissertation's chapter 4, small: saved in their middle by each
-protocol, killed, and restarted from the last of the checkpoints."""
+"""The programs of the dissertation's chapter 4 at a small size: saved in their middle
+by each protocol, killed, and restarted from the last checkpoint."""
 
 import pytest
 
@@ -54,7 +54,7 @@ THREADED = {
 
 @pytest.mark.parametrize("name", THREADED)
 def test_answer_for_any_number_of_threads(name):
-    """Without MPI and without us; they check themselves."""
+    """Without MPI and without ckpt; the programs check themselves."""
     size, amount = THREADED[name]
     answers = set()
     for threads in (1, 3):

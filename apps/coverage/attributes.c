@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * attributes.c - attributes of communicators and datatypes with copy and delete
- * functions; those of windows are in windows.c.
+ * functions; windows.c has the attributes of windows.
  */
 #include "coverage.h"
 

@@ -11,7 +11,7 @@ static const int ones[RANKS] = {1, 1}, places[RANKS] = {0, 1};
 static const int offsets[RANKS] = {0, sizeof(int)};
 static const MPI_Datatype ints[RANKS] = {MPI_INT, MPI_INT};
 
-/* What rank `from` sends to rank `to`. */
+/* The number that rank `from` sends to rank `to`. */
 static inline int block(int from, int to)
 {
     return 100 * from + to + 7;
@@ -24,7 +24,7 @@ static inline void blocks_out(int *out)
     }
 }
 
-/* What an exchange with all must bring. */
+/* Checks the result of an exchange between all ranks. */
 static inline int blocks_are_in(const int *in)
 {
     for (int i = 0; i < RANKS; i++) {
@@ -35,7 +35,7 @@ static inline int blocks_are_in(const int *in)
     return 1;
 }
 
-/* What gathering each rank's first block must bring. */
+/* Checks the result of gathering each rank's first block. */
 static inline int firsts_are_in(const int *in)
 {
     for (int i = 0; i < RANKS; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * collectives.c - blocking collectives that move data, on a communicator that
- * was made before the gate.
+ * is made before the gate.
  */
 #include "blocks.h"
 

@@ -65,7 +65,8 @@ static void check_size(int which, int expected_size, int expected_rank)
     CHECK(size == expected_size && rank == expected_rank);
 }
 
-/* A message in each, so that no two are mixed up. */
+/* Sends a message in each communicator, which detects an exchange of two
+ * communicators. */
 static void check_traffic(int which, int peer)
 {
     int out = 100 * which + this_rank, in = -1;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes counted.c of the coverage program: every function of mpi.h as a
-profiling tool would define it, counting its calls.
+"""Writes counted.c of the coverage program: defines every function of mpi.h as a
+profiling tool would, with a count of its calls.
 
     count_calls.py PATH_OF_MPI_PLUGIN_GENERATE PREPROCESSOR_COMMAND...
 """
@@ -72,8 +72,8 @@ FUNCTION = """
 
 
 def function_text(function):
-    """One counting function. Arguments without a name get one; what comes after
-    the last named one (`...`) is not passed on: only MPI_Pcontrol has it."""
+    """Returns one counting function. Arguments without a name get one. Variable
+    arguments (`...`) are not passed on: only MPI_Pcontrol has them."""
     declared, passed = [], []
     for number, parameter in enumerate(function.parameters):
         if parameter.type == "...":
@@ -94,7 +94,7 @@ def function_text(function):
 
 def main():
     sys.path.insert(0, sys.argv[1])
-    import header  # the folder that has it is an argument
+    import header  # its folder is an argument
 
     functions = header.read(sys.argv[2:]).functions
     names = sorted(functions)

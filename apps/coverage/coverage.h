@@ -3,13 +3,14 @@
  * coverage.h - a program that calls every function of mpi.h, in sections.
  *
  * A section makes objects of one subject in `begin`, and uses, checks and frees
- * them in `end`. The program runs begin and end once; begin again; waits at the
- * gate, where a checkpoint, a kill and a restart can be put; then end, and both
- * once more. So each function of a section is called before and after the gate,
- * and objects made before it are used after it.
+ * them in `end`. The program runs begin and end once, and begin again. Then it
+ * waits at the gate, where a test can take a checkpoint, kill and restart.
+ * After that it runs end, and both once more. So each function of a section is
+ * called before and after the gate, and objects made before the gate are used
+ * after it.
  *
- * Calls are counted by definitions of MPI_X in this program (counted.c, which
- * is generated from mpi.h), as a profiling tool would.
+ * Definitions of MPI_X in this program count the calls (counted.c, which is
+ * generated from mpi.h), as in a profiling tool.
  */
 #ifndef COVERAGE_H
 #define COVERAGE_H
@@ -37,12 +38,12 @@ extern const struct section attributes_section, collectives_section,
 extern const struct section mpi4_section;
 #endif
 
-/* The program's second argument after the gate, its own name: for sections that
- * need a file or start a process. */
+/* The program's own name and its second argument after the gate, for sections
+ * that need a file or start a process. */
 extern const char *coverage_program, *coverage_scratch;
 
-/* Around the use of buffered sends: a process has one buffer, and sections
- * overlap. */
+/* Attaches and detaches the buffer for buffered sends: a process has one
+ * buffer, and sections overlap. */
 void coverage_buffer_attach(void);
 void coverage_buffer_detach(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * datatypes.c - every constructor of datatypes, each used for a message from
- * this rank to itself after the gate; and what can be asked of a datatype.
+ * this rank to itself after the gate; and the inquiry functions of datatypes.
  */
 #include "coverage.h"
 
@@ -16,7 +16,7 @@ static int out[CELLS], in[CELLS];
 static const int lengths[2] = {1, 2}, places[2] = {0, 3};
 static const MPI_Aint offsets[2] = {0, 12};
 
-/* The next type; it has a name and is ready for use. */
+/* Returns the next type, named and committed. */
 static MPI_Datatype *next(void)
 {
     return &types[type_count++];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dynamic.c - processes started, joined and connected by the program.
+ * dynamic.c - processes that the program spawns, joins and connects.
  */
 #include "coverage.h"
 
@@ -10,7 +10,7 @@
 
 #define SERVICE "ckpt-coverage"
 
-/* A number to the child and its double back. */
+/* Sends a number to the child and receives its double. */
 static void check_child(MPI_Comm child)
 {
     int number = 21;
@@ -88,7 +88,7 @@ static void check_ports(void)
     }
 }
 
-/* The two ranks over a socket of their own; rank 0 listens. */
+/* Connects the two ranks over a socket; rank 0 listens. */
 static void check_join(void)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -119,7 +119,8 @@ static void check_join(void)
     close(connection);
 }
 
-/* Once: Open MPI 4.1 loses a process now and then if there are many. */
+/* Only one child: Open MPI 4.1 loses a process now and then if there are
+ * many. */
 static void begin(void)
 {
     static int done;

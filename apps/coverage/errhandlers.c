@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * errhandlers.c - error handlers of communicators; those of files and windows
- * are in files.c and windows.c.
+ * errhandlers.c - error handlers of communicators; files.c and windows.c have
+ * the handlers of files and windows.
  */
 #include "coverage.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * files.c - a shared file: every way to read and to write, views, pointers,
- * hints, error handlers. At the gate it is open, with a view and both pointers
- * moved; what was written before is read after.
+ * hints, error handlers. At the gate the file is open, with a view and both
+ * pointers moved. Data written before the gate is read after it.
  */
 #include "coverage.h"
 
@@ -19,7 +19,7 @@ static void note(MPI_File *where, int *code, ...)
     seen = *code;
 }
 
-/* Each write of a rank puts one int of its own; so does each read find one. */
+/* Each write of a rank writes one int of this rank; each read must find one. */
 static int written, found;
 
 static int *value(void)
@@ -101,8 +101,8 @@ static void check_individual(void)
     check_found();
 }
 
-/* The shared pointer needs one view for all; in rank order each rank finds its
- * own again, else what either has written. */
+/* The shared pointer needs one view for all ranks. In rank order each rank
+ * reads its own data again, otherwise the data of either rank. */
 static void check_shared(void)
 {
     MPI_Status *s = MPI_STATUS_IGNORE;
@@ -148,7 +148,7 @@ static int find_extent(MPI_Datatype type, MPI_Aint *extent, void *extra)
     return MPI_SUCCESS;
 }
 
-/* No Open MPI converts data itself. */
+/* No version of Open MPI converts data itself. */
 static void check_representation(void)
 {
     int class = -1;

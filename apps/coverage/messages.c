@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * messages.c - point-to-point messages in all modes, probes, statuses. At the
- * gate messages are under way, some of them probed for.
+ * gate messages are under way, and some have been matched by a probe.
  */
 #include "coverage.h"
 
@@ -14,7 +14,7 @@ static MPI_Request sends[4], receives[5];
 static MPI_Message message;
 static MPI_Fint message_number;
 
-/* Checks a status of a message from the other rank, and what came with it. */
+/* Checks the status and the data of a message from the other rank. */
 static void check_message(MPI_Status *status, const int *data, int tag)
 {
     int count = -1, elements = -1, cancelled = -1;
@@ -40,7 +40,7 @@ static void receive(int tag)
     check_message(&status, in[0], tag);
 }
 
-/* Blocking calls only, on both ranks in the order that cannot block. */
+/* Uses blocking calls only, on both ranks in an order that cannot block. */
 static void exchange(void)
 {
     MPI_Status status;

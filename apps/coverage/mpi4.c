@@ -156,7 +156,7 @@ static void check_collective(int what)
     if (what == REDUCE_SCATTER || what == REDUCE_SCATTER_BLOCK) {
         CHECK(in[what][0] ==
               value(what, 0, this_rank) + value(what, 1, this_rank));
-    } else if (what >= NEIGHBOR_ALLTOALL) { /* both neighbours are one */
+    } else if (what >= NEIGHBOR_ALLTOALL) { /* both neighbours are the same */
         CHECK(in[what][0] + in[what][1] ==
               value(what, OTHER, 0) + value(what, OTHER, 1));
     } else {

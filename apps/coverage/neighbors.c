@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * neighbors.c - collectives of neighbours: each rank and the other one. The
- * nonblocking ones are pending at the gate.
+ * neighbors.c - neighbourhood collectives between each rank and the other one.
+ * The nonblocking ones are pending at the gate.
  */
 #include "coverage.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * operations.c - user-defined operations, used by the collectives that reduce.
+ * operations.c - user-defined operations, used by reduction collectives.
  */
 #include "coverage.h"
 

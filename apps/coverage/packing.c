@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * packing.c - packed before the gate, unpacked after it.
+ * packing.c - data that is packed before the gate and unpacked after it.
  */
 #include "coverage.h"
 

@@ -34,7 +34,7 @@ static int cancel(void *state, int complete)
     return MPI_SUCCESS;
 }
 
-/* Receives start first, on both ranks: the ready send needs it. */
+/* Both ranks start the receives first: the ready send requires it. */
 static void start_all(void)
 {
     for (int i = 0; i < MODES; i++) {
@@ -76,7 +76,7 @@ static void begin(void)
     CHECK(MPI_Request_f2c(pending_number) == pending);
 }
 
-/* One round for each way to wait for several. */
+/* One round for each function that completes several requests. */
 static void complete_all(void)
 {
     MPI_Status statuses[2 * MODES];

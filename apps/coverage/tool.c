@@ -9,7 +9,7 @@
 
 static int changed_before;
 
-/* A control variable with a value, read and written back. */
+/* Reads a control variable's value and writes it back. */
 static void check_variables(void)
 {
     MPI_T_cvar_handle handle;
@@ -41,7 +41,7 @@ static void check_variables(void)
     }
 }
 
-/* Not every counter can be stopped or written; one that cannot says so. */
+/* Not every counter can be stopped or written; the others return an error. */
 static void use_counter(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
     uint64_t value[64];
@@ -54,8 +54,8 @@ static void use_counter(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     (void)MPI_T_pvar_stop(session, handle);
 }
 
-/* Returns 1 if it was used: counters of components that are not in use cannot
- * be. One of those crashes Open MPI 4.1 (mtl_psm2_...). */
+/* Returns 1 if the counter was used: counters of unused components cannot be.
+ * One of those crashes Open MPI 4.1 (mtl_psm2_...). */
 static int check_counter(int index)
 {
     MPI_Comm self = MPI_COMM_SELF;

@@ -119,7 +119,7 @@ static void check_memory(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Cell i of the other rank becomes a number of this rank's, and is read. */
+/* Writes a number of this rank to cell i of the other rank, and reads it. */
 static void check_access(int which, MPI_Aint at)
 {
     MPI_Win win = windows[which];
@@ -139,7 +139,7 @@ static void check_access(int which, MPI_Aint at)
     CHECK(found == mine + 1 && bases[which][0] == theirs + 1);
 }
 
-/* Passive target: the other rank does nothing meanwhile. */
+/* Passive target: the other rank makes no call meanwhile. */
 static void check_locks(MPI_Win win)
 {
     const int ten = 10, zero = 0, two = 2;
@@ -191,7 +191,7 @@ static void check_requests(MPI_Win win)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Post, start, complete, wait; once with a test instead. */
+/* Post, start, complete, wait; once with a test in place of the wait. */
 static void check_active(MPI_Win win)
 {
     const int other = OTHER, mine = 40 + this_rank;

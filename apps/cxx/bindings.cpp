@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bindings.cpp - the C++ bindings that MPI 3 removed and Open MPI 4 still has:
-// operations, error handlers that throw, attributes and generalized requests
-// with functions in C++, held across a checkpoint (see probes/probe.h).
+// bindings.cpp - the C++ bindings, which MPI 3 removed and Open MPI 4 still has: operations, error
+// handlers that throw, attributes and generalized requests with functions in C++, all in use at a
+// checkpoint (see probes/probe.h).
 #include <mpi.h>
 
 #include <cstdio>
@@ -119,7 +119,7 @@ template <class Error> bool throws(MPI::Comm &comm)
     int value = 0;
 
     try {
-        comm.Send(&value, 1, MPI::INT, 5, 0); // there is no rank 5
+        comm.Send(&value, 1, MPI::INT, 5, 0); // rank 5 does not exist
     } catch (const Error &) {
         return true;
     }
@@ -175,7 +175,7 @@ int main(int argc, char **argv)
     comm.Set_errhandler(handler);
     CHECK(throws<Thrown>(comm) && errors == 1);
     comm.Set_errhandler(MPI::ERRORS_THROW_EXCEPTIONS);
-    MPI::mpi_errno = MPI::SUCCESS; /* where the library throws nothing */
+    MPI::mpi_errno = MPI::SUCCESS; /* for calls in which it does not throw */
     CHECK(throws<MPI::Exception>(comm) || MPI::mpi_errno != MPI::SUCCESS);
     CHECK(errors == 1);
     general.Complete();

@@ -16,7 +16,7 @@ static void note(enum event_kind kind, const struct operation *operation,
               clock);
 }
 
-/* The clocks that a member has got are joined, whatever their number is. */
+/* Merges all clocks that a member has received, whatever their number. */
 static void leave(const struct operation *operation, const MPI_Status *status)
 {
     uint64_t *clocks = operation->data, joined[MAX_RANKS] = {0};
@@ -30,7 +30,7 @@ static void leave(const struct operation *operation, const MPI_Status *status)
     note(EVENT_LEFT, operation, joined);
 }
 
-/* An operation that has been entered, with room for what is heard. */
+/* Logs the entry; returns the operation, with room for the received clocks. */
 static struct operation enter(enum communicator comm, int root, int rows)
 {
     struct operation operation = {.done = leave, .comm = comm, .root = root};

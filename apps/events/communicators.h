@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * communicators.h - the communicators that the events happen on; all but the
- * last three are for messages whose receiver names the sender.
+ * communicators.h - the communicators of the events. On all except the last
+ * three, receivers name the sender.
  */
 #ifndef EVENTS_COMMUNICATORS_H
 #define EVENTS_COMMUNICATORS_H
@@ -10,19 +10,19 @@
 
 enum communicator {
     WORLD,
-    TWIN,     /* a duplicate of it */
-    REVERSED, /* with its ranks in the opposite order */
+    TWIN,     /* a duplicate of WORLD */
+    REVERSED, /* WORLD with its ranks reversed */
     EVEN,     /* its even ranks */
     ODD,      /* its odd ranks */
-    WILD,     /* for receives from anybody that somebody waits for */
-    POOL,     /* for standing receives from anybody */
-    PROBED,   /* for messages that nobody expects */
+    WILD,     /* for awaited receives from any source */
+    POOL,     /* for standing receives from any source */
+    PROBED,   /* for messages without a posted receive */
     COMMUNICATORS
 };
 
 #define NAMED_COMMUNICATORS WILD
 
-/* MPI_COMM_NULL where this rank is no member. */
+/* MPI_COMM_NULL if this rank is not a member. */
 extern MPI_Comm comms[COMMUNICATORS];
 
 /* Makes them: once, by all ranks. */
@@ -32,7 +32,8 @@ void free_communicators(void);
 /* Whether a rank of MPI_COMM_WORLD is a member. */
 int is_member(enum communicator comm, int rank);
 
-/* The rank in `comm` of a rank of MPI_COMM_WORLD, and back. Wildcards stay. */
+/* Converts a rank of MPI_COMM_WORLD to a rank in `comm`, and back. Wildcards
+ * stay. */
 int rank_within(enum communicator comm, int rank);
 int rank_in_world(enum communicator comm, int rank);
 

@@ -3,24 +3,25 @@
  * events SEED STOP_FILE - a random program that logs its events with vector
  * clocks, until STOP_FILE exists.
  *
- * The seed stands for one sequence of acts: a message, some messages, a
+ * The seed determines one sequence of acts: a message, some messages, a
  * collective; each involves some of the ranks and says how they take part.
  * Every rank goes through the sequence, takes part where it is involved, and
- * passes over the rest. So the ranks are as far from each other as their
- * receives let them, and a checkpoint finds messages of all kinds under way.
+ * skips the rest. So the ranks are as far from each other as their receives
+ * permit, and a checkpoint finds messages of all kinds under way.
  *
- * No deadlock, however little the library buffers (nor if each send is made a
- * synchronous one): a rank never waits for an act that comes later in the
- * sequence. Take the earliest act that somebody waits for: all who are involved
- * have come to it, or will. Three things need care for this to be true.
+ * The program cannot deadlock, however little the library buffers (and even if
+ * each send is synchronous): a rank never waits for an act that comes later in
+ * the sequence. Consider the earliest act that some rank waits for: all ranks
+ * involved in it have reached it, or will. Three rules ensure this.
  *   - A receive gets the message that is meant for it: receives from a named
  *     rank are posted in the order of the acts, and messages do not overtake.
- *   - Receives from anybody take what they get, so on WILD a rank gets messages
- *     only from those that it has invited, and invites when it has received all
- *     of before. (Else a message of a later act can take the receive of an
- *     earlier one, and its sender and the receiver wait for each other.)
- *   - What is sent on POOL and PROBED belongs to no act of the receiver: it is
- *     received by the way, and neither end waits for it before the end.
+ *   - A receive from any source takes any message. So on WILD a rank gets
+ *     messages only from ranks that it has invited, and invites again only when
+ *     it has received all of them. (Otherwise a message of a later act could
+ *     take the receive of an earlier one, and the receiver and the earlier
+ *     act's sender would wait for each other.)
+ *   - A message on POOL and PROBED belongs to no act of the receiver: it is
+ *     received in passing, and neither end waits for it before the end.
  */
 #include "collective.h"
 #include "message.h"
@@ -29,26 +30,27 @@
 #include <unistd.h>
 
 #define MOST_IN_ACT    (2 * world_size + 8) /* operations of a rank */
-#define MOST_UNDUE     24 /* messages that nobody waits for, on their way */
-#define ACTS_PER_CALL  32 /* in which all hear whether to go on */
+#define MOST_UNDUE     24 /* messages under way that no rank waits for */
+#define ACTS_PER_CALL  32 /* in which all learn whether to go on */
 #define CALLS_PER_LINE 2  /* of progress output */
 
 static uint64_t seed;
 static volatile uint64_t result; /* of computation */
 
-/* What the seed says of an act: the same for all ranks, below `bound`. */
+/* A number that the seed determines for an act: the same for all ranks, below
+ * `bound`. */
 static int draw(uint64_t act, uint64_t what, uint64_t bound)
 {
     return (int)(mix4(seed, act, what, 0) % bound);
 }
 
-/* The same for this rank only. */
+/* Does the same for this rank only. */
 static uint64_t draw_own(uint64_t act, uint64_t what)
 {
     return mix4(seed, act, what, (uint64_t)world_rank + 1);
 }
 
-/* What is drawn for an act; several of the last two. */
+/* The numbers drawn for an act; several of the last two. */
 enum question {
     KIND,
     WHO,
@@ -64,8 +66,8 @@ enum question {
     INVITED = 10000
 };
 
-/* Most messages are short; others are about as long as what a library sends at
- * once, or longer. */
+/* Most messages are short; others are about as long as a library's eager limit,
+ * or longer. */
 static int draw_extra(uint64_t act, uint64_t what)
 {
     static const int extra[] = {0, 8, 100, 1000, 3500,  3800,  3900,   5000,
@@ -88,7 +90,7 @@ static struct envelope draw_message(uint64_t act, int k, int from, int to)
                              .extra = draw_extra(act, base + 2)};
 }
 
-/* Until when something may stay under way. */
+/* The act before which an operation must be completed. */
 static uint64_t draw_due(uint64_t act, int k)
 {
     return act + 1 + draw_own(act, MESSAGE + 10 * (uint64_t)k + 3) % 40;
@@ -112,7 +114,7 @@ static void receive_one(uint64_t act, int k, struct envelope message, int from,
     message_receive(message, way, draw_due(act, k));
 }
 
-/* Another rank than the one that is drawn as WHO. */
+/* Draws another rank than the one drawn as WHO. */
 static int draw_other(uint64_t act, int who)
 {
     int others = world_size - 1;
@@ -120,7 +122,7 @@ static int draw_other(uint64_t act, int who)
     return (who + 1 + draw(act, WHOM, (uint64_t)others)) % world_size;
 }
 
-/* One message or more from one rank to another. */
+/* Sends one or more messages from one rank to another. */
 static void act_messages(uint64_t act, int number)
 {
     int from = draw(act, WHO, (uint64_t)world_size);
@@ -145,7 +147,8 @@ static int is_invited(uint64_t act, int rank, int host)
     return rank != host && draw(act, INVITED + (uint64_t)rank, 3) > 0;
 }
 
-/* The host invites some ranks to send it a message, and takes it from any. */
+/* The host invites some ranks to send it a message, and receives from any
+ * source. */
 static void act_invitation(uint64_t act)
 {
     int host = draw(act, WHO, (uint64_t)world_size), number = 0;
@@ -200,7 +203,8 @@ static void act_collective(uint64_t act)
     }
 }
 
-/* A message that its receiver, perhaps the sender itself, does not expect. */
+/* Sends a message that its receiver, perhaps the sender itself, does not
+ * expect. */
 static void act_unexpected(uint64_t act)
 {
     int from = draw(act, WHO, (uint64_t)world_size);
@@ -217,7 +221,7 @@ static void act_unexpected(uint64_t act)
     }
 }
 
-/* Receives what nobody expects. */
+/* Receives unexpected messages. */
 static void look_around(uint64_t random)
 {
     pool_test();
@@ -226,7 +230,7 @@ static void look_around(uint64_t random)
     (void)pending_test_undue();
 }
 
-/* Mostly nothing, at times some milliseconds. */
+/* Computes for some milliseconds at times, mostly not at all. */
 static void compute(uint64_t random)
 {
     uint64_t most = random % 64 == 0 ? 2000000 : random % 8 == 0 ? 50000 : 1;
@@ -258,7 +262,7 @@ static void perform(uint64_t act)
     }
 }
 
-/* All hear from rank 0 whether the file is there. */
+/* Rank 0 broadcasts whether the file exists. */
 static int is_last(uint64_t act, const char *stop_file)
 {
     uint64_t call = act / ACTS_PER_CALL, last = 0;
@@ -273,8 +277,8 @@ static int is_last(uint64_t act, const char *stop_file)
     return (int)collective_from(WORLD, 0, last);
 }
 
-/* Receives what is still under way, once all know how much that is; and then
- * whatever else there is, which should be nothing. */
+/* Receives all messages still under way, once all ranks know their number; and
+ * then any others, which would be an error. */
 static void finish(void)
 {
     uint64_t counts[2][MAX_RANKS];

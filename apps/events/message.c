@@ -20,7 +20,7 @@ static uint64_t content_of(const struct header *header)
                 (uint64_t)(header->comm * TAGS + header->tag), header->number);
 }
 
-/* A message, which is logged as sent. */
+/* Makes a message, and logs it as sent. */
 static struct header *compose(struct envelope to)
 {
     size_t bytes = sizeof(struct header) + (size_t)to.extra;
@@ -132,7 +132,8 @@ struct operation message_to_come(enum communicator comm, uint64_t due)
     return operation;
 }
 
-/* A probe that finds a message, matched or not, waiting or again and again. */
+/* Probes until a message is found, matched or not, by blocking or by
+ * polling. */
 static MPI_Message probe(struct envelope from, enum receive_way way,
                          MPI_Status *status)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * message.h - sending and receiving in all the ways that MPI has; each message
- * carries its number in its channel and its sender's clock, each event is
- * logged.
+ * message.h - sends and receives in all the ways of MPI. Each message carries
+ * its number in its channel and its sender's clock, and each event is logged.
  */
 #ifndef EVENTS_MESSAGE_H
 #define EVENTS_MESSAGE_H
@@ -16,7 +15,7 @@ struct envelope {
     int peer; /* in MPI_COMM_WORLD, or MPI_ANY_SOURCE */
     enum communicator comm;
     int tag;   /* or MPI_ANY_TAG */
-    int extra; /* of a message to be sent: bytes beyond its header */
+    int extra; /* of a message to be sent: bytes after its header */
 };
 
 enum send_way { SEND, SSEND, ISEND, ISSEND, ISEND_TESTED, SEND_WAYS };
@@ -33,30 +32,31 @@ enum receive_way {
     RECEIVE_WAYS
 };
 
-/* Sends; ISEND and ISSEND are waited for before act `due`. */
+/* Sends a message; ISEND and ISSEND are completed before act `due`. */
 void message_send(struct envelope to, enum send_way way, uint64_t due);
 
-/* Receives; IRECV and IMRECV are waited for before act `due`. */
+/* Receives a message; IRECV and IMRECV are completed before act `due`. */
 void message_receive(struct envelope from, enum receive_way way, uint64_t due);
 
-/* What each rank has in the end sent to another on a communicator. */
+/* The total number of messages that each rank has sent to another on a
+ * communicator, at the end. */
 uint64_t messages_sent(enum communicator comm, int to);
 
-/* What this rank has received on a communicator. */
+/* The number of messages that this rank has received on a communicator. */
 uint64_t messages_received(enum communicator comm);
 
-/* What receives are made of: */
+/* Parts of receives: */
 
-/* One that is about to be posted, with room for any message. */
+/* Returns a receive that is not posted yet, with room for any message. */
 struct operation message_to_come(enum communicator comm, uint64_t due);
 void message_post(struct operation *receive, struct envelope from);
 
-/* Receives what a probe has found; message is MPI_MESSAGE_NULL if it was not
- * matched. Frees the buffer. */
+/* Receives the message of a probe; `message` is MPI_MESSAGE_NULL if the probe
+ * did not match it. Frees the buffer. */
 void message_fetch(struct operation *receive, MPI_Message message,
                    const MPI_Status *found);
 
-/* Logs a message that is complete. */
+/* Logs a complete message. */
 void message_note(const struct operation *receive, const MPI_Status *status);
 
 #endif

@@ -4,7 +4,7 @@
 
 #define MOST 128
 
-static struct operation table[MOST]; /* by age */
+static struct operation table[MOST]; /* oldest first */
 static int count;
 
 void pending_add(const struct operation *operation)
@@ -21,7 +21,7 @@ static void finish(struct operation *operation, const MPI_Status *status)
     free(operation->data);
 }
 
-/* One by one, from the oldest on or from the youngest. */
+/* Waits for one at a time, from the oldest or from the youngest. */
 static void wait_for_each(struct operation *chosen, int number, int backwards)
 {
     for (int i = 0; i < number; i++) {
@@ -56,7 +56,7 @@ static void wait_for_any(struct operation *chosen, MPI_Request *requests,
     }
 }
 
-/* Some of them at a time: waiting, or by testing again and again. */
+/* Completes some at a time: by waits, or by repeated tests. */
 static void wait_for_some(struct operation *chosen, MPI_Request *requests,
                           int number, int by_tests)
 {
@@ -98,7 +98,7 @@ static void complete(struct operation *chosen, int number, uint64_t random)
     }
 }
 
-/* Takes those out of the table that the rest of the arguments choose. */
+/* Takes the operations that the other arguments select out of the table. */
 static void complete_chosen(uint64_t before, int comm, int most,
                             uint64_t random)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * unexpected.h - receiving messages that the receiver does not know of.
+ * unexpected.h - receives messages that the receiver does not expect.
  */
 #ifndef EVENTS_UNEXPECTED_H
 #define EVENTS_UNEXPECTED_H
 
 #include "communicators.h"
 
-/* Receives one that is there, if so; nonzero if there was one. */
+/* Receives a message that is there; returns nonzero if there was one. */
 int unexpected_take(enum communicator comm, uint64_t random);
 
-/* Standing receives from anybody on POOL: begins them; takes note of those that
- * are complete, and begins them again; withdraws them. */
+/* Standing receives from any source on POOL: pool_open() posts them,
+ * pool_test() handles complete ones and posts them again, pool_close() cancels
+ * them. */
 void pool_open(void);
 void pool_test(void);
 void pool_close(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * chance.c - whether a call is to fail, and how.
+ * chance.c - decides whether a call fails, and how.
  */
 #include "failing_io/failing_io.h"
 
@@ -35,7 +35,7 @@ static const struct {
     [LOCKS] = {3, {EIO, ESTALE, EINTR}},
 };
 
-/* All is 0 in a program in which nothing is to fail. */
+/* All zero in a program in which no call fails. */
 static unsigned long rate;
 static uint64_t seed;
 static const char *directories, *log_path, *slow_path;
@@ -67,7 +67,7 @@ __attribute__((constructor)) static void read_settings(void)
     }
 }
 
-/* The next number of the sequence (splitmix64). */
+/* Returns the next number of the sequence (splitmix64). */
 static uint64_t draw(void)
 {
     static _Atomic uint64_t drawn;
@@ -96,7 +96,7 @@ static int is_below(const char *path)
     return 0;
 }
 
-/* The path of an open file, or of the working directory; empty if there is none. */
+/* Finds the path of an open file, or of the working directory; empty if there is none. */
 static void path_of(int fd, char path[PATH_MAX])
 {
     char link[64] = "/proc/self/cwd";
@@ -155,7 +155,7 @@ int failing_name(enum kind kind, const char *what, int directory, const char *pa
     return 0;
 }
 
-/* Whether a call on that file is to fail; then its path. Leaves errno. */
+/* Whether a call on this file fails; if so, sets `path`. Preserves errno. */
 static int strikes_file(int fd, char path[PATH_MAX])
 {
     const int error_before = errno;
@@ -175,7 +175,7 @@ int failing_file(enum kind kind, const char *what, int fd)
     return strikes_file(fd, path) && fail(kind, what, path);
 }
 
-/* What goes around the page cache comes in whole blocks. */
+/* Direct I/O transfers whole blocks. */
 static size_t shorter(int fd, size_t size)
 {
     const size_t block = (syscall(SYS_fcntl, fd, F_GETFL) & O_DIRECT) != 0 ? 4096 : 1;

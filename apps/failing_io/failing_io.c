@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * failing_io.c - preloaded: a file system below some directories on which calls of ckpt's own
- * programs fail by chance, or do less than they were asked for.
+ * failing_io.c - preloaded library: below some directories, calls of ckpt's own programs on files
+ * fail at random, or do less than requested.
  *
- * FAILING_IO_DIRS  the directories, with colons between them
- * FAILING_IO_SEED  of the chance; each process has a sequence of its own
- * FAILING_IO_RATE  how many of 10000 calls fail
- * FAILING_IO_LOG   if set: a file that gets a line for each of these
- * FAILING_IO_SLOW  if set: while there is a file of this name a write to the disk takes seconds
+ *   FAILING_IO_DIRS  the directories, with colons between them
+ *   FAILING_IO_SEED  of the random numbers; each process has its own sequence
+ *   FAILING_IO_RATE  how many of 10000 calls fail
+ *   FAILING_IO_LOG   if set: a file that gets a line for each failing call
+ *   FAILING_IO_SLOW  if set: while a file of this name exists, a write to the disk takes seconds
  *
- * An error is one that the call may give: EIO, ENOSPC, ESTALE or EINTR. A call that changes
- * something may have done so all the same, as over a network. A name may be changed twice by
- * one who tries again, which is why no such call gives EINTR. In other programs, such as the
- * application, nothing fails.
+ * Errors are those that the call may return: EIO, ENOSPC, ESTALE or EINTR. A failing call that
+ * changes something may have made the change, as over a network. A caller that retries after EINTR
+ * could then change a name twice, so calls that change names never return EINTR. In other programs,
+ * such as the application, no call fails.
  */
 #include "failing_io/failing_io.h"
 
@@ -36,7 +36,7 @@ static mode_t mode_of(int flags, va_list arguments)
     return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
 }
 
-/* One that makes a file may have made it. */
+/* A failing call that creates a file may have created it. */
 static int open_at(int directory, const char *path, int flags, mode_t mode)
 {
     const enum kind kind = (flags & O_CREAT) != 0 ? MAKES_FILE : OPENS;
@@ -78,7 +78,7 @@ OPEN(open64)
 OPENAT(openat)
 OPENAT(openat64)
 
-/* A change of names: the error may come after it. */
+/* A change of names: the error may come after the change. */
 #define CHANGE(what, directory, path, ...)                                                    \
     do {                                                                                      \
         if (failing_name(CHANGES_NAME, what, directory, path)) {                              \
@@ -155,7 +155,7 @@ EXPORTED int symlink(const char *target, const char *path)
     CHANGE("symlink", AT_FDCWD, path, SYS_symlink, target, path);
 }
 
-/* ---- Calls that look ----------------------------------------------------------------- */
+/* ---- Calls that read metadata -------------------------------------------------------- */
 
 /* `struct stat` of x86-64 is the kernel's. */
 static int look(int directory, const char *path, struct stat *status, int flags)
@@ -246,7 +246,7 @@ EXPORTED ssize_t write(int fd, const void *buffer, size_t size)
                                                         : syscall(SYS_write, fd, buffer, size);
 }
 
-/* What was to be written may be there, and the error come later. */
+/* The data may be written before the error. */
 #define PWRITE(name, offset_type)                                                             \
     EXPORTED ssize_t name(int fd, const void *buffer, size_t size, offset_type offset)        \
     {                                                                                         \
@@ -264,7 +264,7 @@ EXPORTED ssize_t write(int fd, const void *buffer, size_t size)
 PWRITE(pwrite, off_t)
 PWRITE(pwrite64, off64_t)
 
-/* All parts, or a short count that is within the first. */
+/* Transfers all parts, or a short count within the first part. */
 static ssize_t transfer_parts(enum kind kind, const char *what, long number, int fd,
                               const struct iovec *parts, int count)
 {
@@ -322,7 +322,7 @@ EXPORTED int syncfs(int fd)
     return failing_file(SYNCS, "syncfs", fd) ? -1 : (int)syscall(SYS_syncfs, fd);
 }
 
-/* The descriptor is closed in any case, as Linux does it. */
+/* The descriptor is closed in any case, as on Linux. */
 EXPORTED int close(int fd)
 {
     const int fails = failing_file(SYNCS, "close", fd);

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! bare_names.f90 - compiled with -fno-underscoring it calls mpi_init, not
+! bare_names.f90 - with -fno-underscoring, it calls mpi_init instead of
 ! mpi_init_.
 program bare_names
     implicit none

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! features.F90 - what Fortran programs hold across a checkpoint: communicators
-! with attributes, types, operations, requests, strings, sentinels. The three
-! dialects are made of this source; the order is that of probes/probe.h.
+! features.F90 - objects of Fortran programs that exist across a checkpoint: communicators with
+! attributes, types, operations, requests, strings, sentinels. This source gives the programs of all
+! three dialects; the order of calls follows probes/probe.h.
 #include "dialect.h"
 #include "functions.F90"
 
@@ -11,7 +11,7 @@ program features
     implicit none
     integer :: rank, peer, ierror
 
-    ! What exists before the gate and is used behind it.
+    ! Objects made before the gate and used after it.
     HANDLE(MPI_Comm) :: ring, copied, cart, graph
     HANDLE(MPI_Datatype) :: column, record, matrix, precise
     HANDLE(MPI_Op) :: product
@@ -90,8 +90,8 @@ contains
         call MPI_Op_create(multiply, .false., product, ierror)
     end subroutine make_types
 
-    ! A receive that nothing has come for; a message that nobody has asked for;
-    ! persistent requests, used once; a request of the program's own.
+    ! A receive without a message; a message without a receive; persistent requests that have been
+    ! used once; a generalized request.
     subroutine make_requests
         early = rank
         call MPI_Irecv(late, 3, MPI_INTEGER, peer, 1, ring, receiving, ierror)
@@ -337,7 +337,7 @@ contains
         call check(MPI_Wtime() >= 0 .and. MPI_Wtick() > 0, 'the time')
     end subroutine use_strings
 
-    ! Objects that no checkpoint meets here.
+    ! Objects that exist at no checkpoint.
     subroutine use_later_objects
         HANDLE(MPI_Comm) :: half, both
         HANDLE(MPI_Group) :: everybody, one

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! functions.F90 - the functions that MPI calls: an operation, attributes'
-! functions, an error handler, a generalized request's.
+! functions.F90 - functions that MPI calls: an operation, attribute functions, an error handler, the
+! functions of a generalized request.
 #include "dialect.h"
 
 module MODULE_NAME

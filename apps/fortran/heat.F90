@@ -1,9 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! heat.F90 [STEPS [FILE]] - heat on a square plate, as scientific Fortran does
-! it: a Cartesian communicator, rows and columns of the border exchanged as
-! derived types, a residual over all ranks, a row collected with strings of its
-! rank now and then. The answer depends on the numbers of steps and ranks only;
-! with FILE the program then computes on until that file is there.
+! heat.F90 [STEPS [FILE]] - heat on a square plate, in the style of scientific Fortran: a Cartesian
+! communicator, rows and columns of the border exchanged as derived types, a residual over all
+! ranks, and now and then a row collected with strings of its rank. The answer depends only on the
+! numbers of steps and ranks. With FILE, the program then computes on until that file exists.
 
 program heat
     use mpi_f08

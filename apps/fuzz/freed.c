@@ -57,7 +57,7 @@ MPI_Request freed_request(void)
     return kept;
 }
 
-/* Not just now: it takes all ranks. */
+/* The window is freed earlier: that takes all ranks. */
 MPI_Win freed_win(void)
 {
     return good.freed_win;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fuzz.h - what the parts of the fuzz program share.
+ * fuzz.h - declarations that the parts of the fuzz program share.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
 
 #include "stage.h"
 
-/* Makes all objects; errors of theirs go to note_handler. */
+/* Makes all objects; their errors go to note_handler. */
 void stage_make(void);
 
 /* An error handler was called for an object of this kind. */

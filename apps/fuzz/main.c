@@ -4,13 +4,13 @@
  *
  *   fuzz inside|outside FILE [EVERY [SKIP]]
  *
- * Inside: with bad arguments; outside: before MPI_Init and after MPI_Finalize.
- * EVERY: only one of so many cases; 1 is all. SKIP: a file with the names of
- * cases that are left out, one a line. FILE is made and used for MPI-IO.
+ * Inside: with bad arguments; outside: before MPI_Init and after MPI_Finalize. EVERY: runs one of
+ * EVERY cases; 1 runs all. SKIP: a file with the names of cases to leave out, one a line. FILE is
+ * made and used for MPI-IO.
  *
- * Prints one line for each case: `FUNCTION CASE -> OUTCOME`. Each case runs in a
- * process of its own, forked from one in which all objects are ready, so that a
- * crash or a hang is an outcome too. The last line says that all have run.
+ * Prints one line for each case: `FUNCTION CASE -> OUTCOME`. Each case runs in its own process,
+ * forked from one in which all objects exist, so that a crash or a hang is an outcome, too. The
+ * last line says that all cases have run.
  */
 #include "fuzz.h"
 
@@ -27,17 +27,17 @@
 #define OUTCOME 256
 #define LAST_LINE "all cases have run"
 
-/* Seconds of computing after which a call counts as hanging, and of waiting. */
+/* Limits in seconds after which a call counts as hanging: of computing, and of waiting. */
 #define MOST_BUSY 1
 #define MOST_IDLE 5
 
-static char handled[OUTCOME]; /* what error handlers were told */
-static char outputs[OUTCOME]; /* what is in the outputs of the call */
+static char handled[OUTCOME]; /* reports of error handlers */
+static char outputs[OUTCOME]; /* content of the call's outputs */
 
 static long every = 1, seen;
-static char *skipped = "\n"; /* every name between two ends of lines */
+static char *skipped = "\n"; /* each name between two newlines */
 
-/* The class of an error code; codes that are none are shown as they are. */
+/* Returns the class of an error code; an invalid code is returned as it is. */
 static int class_of(int code)
 {
     int class = code;
@@ -95,7 +95,7 @@ static void describe(char *text, const struct fuzzed *function, long result)
     }
 }
 
-/* A crash ends at once, without a core file. */
+/* Makes a crash end the process at once, without a core file. */
 static void limit_time(void)
 {
     const struct itimerval busy = {.it_value.tv_sec = MOST_BUSY};
@@ -132,7 +132,7 @@ static void run_here(const struct fuzzed *function, int which, int pipe)
     _exit(0);
 }
 
-/* What to say of a process that ended without a word. */
+/* Describes the end of a process that has reported no outcome. */
 static void describe_end(char *text, int status)
 {
     if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF ||
@@ -213,8 +213,8 @@ static void read_skipped(const char *path)
     fclose(file);
 }
 
-/* The first process makes the calls; the others are there for its windows, and
- * wait without computing. */
+/* The first process makes the calls. The others only take part in its windows, and wait without
+ * computing. */
 static void wait_for_all(void)
 {
     MPI_Request request;
@@ -241,8 +241,8 @@ static void run_outside(int *argc, char ***argv, int calls)
     }
 }
 
-/* Some cases have left the windows, which all processes share, in a state that
- * MPI_Finalize could not cope with. */
+/* Some cases have left the windows, which all processes share, in a state that MPI_Finalize cannot
+ * handle. */
 static void run_inside(int *argc, char ***argv, int calls)
 {
     MPI_Init(argc, argv);

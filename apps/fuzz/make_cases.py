@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes cases.c of the fuzz program from mpi.h and the standard: for every function a
-call with good arguments, one for each bad value of each, and one with lengths 0 and no
+"""Writes cases.c of the fuzz program from mpi.h and the standard. For every function it has a call
+with good arguments, a call for each bad value of each argument, and a call with lengths 0 and no
 arrays.
 
     make_cases.py PATH_OF_MPI_PLUGIN_GENERATE PREPROCESSOR_COMMAND...
@@ -93,7 +93,7 @@ static long call_{name}(int which)
 }}
 """
 
-# Functions that the standard does not know under their old names.
+# Functions whose old names the standard's description lacks.
 OLD = {
     "Address": "Get_address",
     "Errhandler_create": "Comm_create_errhandler",
@@ -172,7 +172,7 @@ class Argument:
         if self.direction == "out":
             self.before.append(f"static char value_{self.name}[65536];")
             return f"value_{self.name}"
-        if "*" in self.type.replace("*", "", 1):  # an array of texts
+        if "*" in self.type.replace("*", "", 1):  # an array of strings
             return "NULL"
         self.bad.append(("empty", '""'))
         if self.name in ("key", "value"):
@@ -213,7 +213,7 @@ class Argument:
         return "stage_zeros" if zero else "stage_ones"
 
     def _result(self):
-        """Memory for an output, or for what is changed."""
+        """Declares memory for an output, or for an argument that the call changes."""
         variable = f"value_{self.name}"
         start = "0"
         if self.direction == "out" and self.base == "int":
@@ -238,7 +238,7 @@ class Argument:
         return variable
 
     def _is_known(self):
-        """1 if the standard says which number it is, 0 if the library chooses."""
+        """Returns 1 if the standard defines the number, 0 if the library chooses it."""
         return int(self.kind not in values.CHOSEN_BY_LIBRARY)
 
     def _bad_keys(self):
@@ -259,7 +259,7 @@ class Argument:
         return self._special(values.GOOD_INTEGERS.get(self.kind, "1"))
 
     def nothing(self):
-        """The value if there are no elements; None if the argument stays."""
+        """Returns the value for a call without elements; None if the argument stays."""
         if self.is_array or self.kind == "BUFFER":
             return "NULL"
         is_length = re.search("ARRAY_LENGTH|NUM_(DIMS|ELEM|BYTES|PARAM)", self.kind)
@@ -276,7 +276,7 @@ class Argument:
 
 
 def arguments_of(function):
-    """The arguments of a function of the header."""
+    """Returns the arguments of a function of the header."""
     Argument.areas = 0
     descriptions = standard.descriptions(OLD.get(function.name, function.name))
     return [
@@ -288,7 +288,7 @@ def arguments_of(function):
 
 
 def call_of(function, arguments):
-    """The call as an expression of type long, and what it returns."""
+    """Returns the call as an expression of type long, and the kind of its result."""
     call = f"MPI_{function.name}({', '.join(a.name for a in arguments)})"
     if function.result != "int":
         null = values.NULL_HANDLES[function.result]
@@ -297,8 +297,8 @@ def call_of(function, arguments):
 
 
 def cases_of(function, arguments):
-    """The cases after the good one: what each is called, and the changed arguments
-    with their values."""
+    """Yields the cases after the good one: the name of each, and the changed arguments with their
+    values."""
     spoiled = values.ONLY_BAD.get(function.name)
     cases = [
         (f"{argument.name}: {name}", [(argument, value)])
@@ -313,7 +313,7 @@ def cases_of(function, arguments):
 
 
 def case_text(number, changes):
-    """The branch of one case."""
+    """Returns the branch of one case."""
     lines = [f"        {a.name} = (__typeof__({a.name}))({value});\n" for a, value in changes]
     return f"    case {number}:\n{''.join(lines)}        break;"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stage.c - makes the objects that the calls of the fuzz program are made with.
+ * stage.c - makes the objects that the fuzz program passes to calls.
  */
 #include "fuzz.h"
 
@@ -170,7 +170,7 @@ static void make_small(void)
                  0, 3, good.comm, &stage_status);
 }
 
-/* Open MPI 4.1 has no windows for one process, so all have a share in them. */
+/* Open MPI 4.1 has no windows for one process, so all ranks share them. */
 static void make_remote(void)
 {
     const MPI_Comm all = MPI_COMM_WORLD;
@@ -191,7 +191,7 @@ static void make_remote(void)
     MPI_File_seek(good.file, 0, MPI_SEEK_SET);
 }
 
-/* The first counter that can be had. */
+/* Finds the first counter that can be used. */
 static void find_counter(void)
 {
     int count = 0, verbosity, bind, readonly, continuous, atomic;

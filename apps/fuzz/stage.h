@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stage.h - what the calls of the fuzz program are made with: one good object of
- * each kind, and for each kind one that has been freed.
+ * stage.h - objects for the calls of the fuzz program: one good object of each kind, and one freed
+ * object of each kind.
  */
 #ifndef STAGE_H
 #define STAGE_H
 
 #include <mpi.h>
 
-/* What outputs hold before a call. */
+/* The content of outputs before a call. */
 #define UNTOUCHED -7770
 
 struct objects {
@@ -59,7 +59,7 @@ void stage_comm_error(MPI_Comm *, int *, ...);
 void stage_win_error(MPI_Win *, int *, ...);
 void stage_file_error(MPI_File *, int *, ...);
 
-/* Handles of objects that were made and freed just now. */
+/* Return handles of objects that were just made and freed. */
 MPI_Comm freed_comm(void);
 MPI_Group freed_group(void);
 MPI_Datatype freed_type(void);
@@ -73,11 +73,11 @@ int freed_comm_key(void);
 int freed_type_key(void);
 int freed_win_key(void);
 
-/* A message from this process to itself, found but not received. */
+/* Returns a message from this process to itself, matched but not received. */
 MPI_Message stage_message(void);
 
-/* Adds to the outcome what a call has left in an output: whether it was written, and
- * whether it is null; or the number, if the standard says which (`known`). */
+/* Add the output of a call to the outcome: whether it was written, and whether it is null; or the
+ * number, if the standard defines it (`known`). */
 void note_handle(const char *name, int written, int is_null);
 void note_number(const char *name, int number, int known);
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Good and bad values of the arguments of MPI functions, as C expressions.
 
-Kinds are those of the machine-readable standard. Functions are named without
-MPI_; a value for one parameter of one function is under "FUNCTION.PARAMETER".
+Kinds are those of the machine-readable standard. Function names lack MPI_; a value for one
+parameter of one function has the key "FUNCTION.PARAMETER".
 """
 
 # Bad values of handles by C type: name of the case, expression.
@@ -138,7 +138,7 @@ BAD_INTEGERS = {
     "SPLIT_TYPE": [("undefined", "MPI_UNDEFINED"), ("-99", "-99")],
     "KEY": [("-99", "-99")],
 }
-# Lengths of arrays: more than there is would read anything.
+# Lengths of arrays: a too large one would read arbitrary memory.
 BAD_INTEGERS.update(
     dict.fromkeys(
         ("ARRAY_LENGTH", "ARRAY_LENGTH_NNI", "ARRAY_LENGTH_PI"),
@@ -147,7 +147,7 @@ BAD_INTEGERS.update(
 )
 BAD_INTEGER = [*_MINUS, ("0", "0"), ("large", "1000000")]
 
-# What follows is for single parameters of single functions.
+# The following is for single parameters of single functions.
 
 _SELF_CART = (
     "Cart_coords", "Cart_get", "Cart_rank", "Cart_shift", "Cart_sub",
@@ -248,7 +248,7 @@ GOOD = {
     "Win_detach.base": "attached()",
     "Comm_spawn.command": '"none"',
 }
-# Peers of point-to-point calls: nobody, so that no call waits.
+# Peers of point-to-point calls: MPI_PROC_NULL, so that no call waits.
 NO_PEER = ("dest", "source")
 
 # Arrays by kind, if not all ones.
@@ -283,7 +283,7 @@ FUNCTIONS = {
     "MPI_File_errhandler_function": "stage_file_error",
 }
 
-# Statements before a call, for what only makes sense after another one.
+# Statements before a call that only makes sense after another call.
 FIRST = {
     "Win_unlock": "MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, good.win);",
     "Win_unlock_all": "MPI_Win_lock_all(0, good.win);",
@@ -312,8 +312,8 @@ FIRST = {
     },
 }  # fmt: skip
 
-# Their good calls would go on to real work with other processes, which the
-# process of a case cannot do; only these parameters are spoiled.
+# Good calls of these functions would start real work with other processes, which the process of a
+# case cannot do. Only these parameters get bad values.
 ONLY_BAD = {
     "Comm_spawn": ("root", "comm"),
     "Comm_spawn_multiple": ("root", "comm"),
@@ -324,7 +324,7 @@ ONLY_BAD = {
     ),
 }  # fmt: skip
 
-# Not called at all: they end what the cases run in, or need a second process.
+# Never called: these functions end the environment of the cases, or need a second process.
 LEFT_OUT = (
     "Abort", "Comm_join", "Finalize", "Init", "Init_thread", "Pcontrol",
     "Open_port", "Close_port", "Publish_name", "Lookup_name",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parallel HDF5 with h5py: a file that all ranks have open while they rewrite
-one dataset, extend another and read back what the others wrote."""
+"""Parallel HDF5 with h5py: all ranks have a file open while they rewrite one dataset,
+extend another and read back each other's data."""
 
 import hashlib
 import sys
@@ -14,12 +14,12 @@ WIDTH = 3000
 
 
 def values(rank, step):
-    """What a rank writes in a step."""
+    """Returns the data that a rank writes in a step."""
     return numpy.arange(WIDTH, dtype="u8") * (step + 3) + rank
 
 
 def make(name, size):
-    """The file with its datasets."""
+    """Creates the file with its datasets."""
     store = h5py.File(name, "w", driver="mpio", comm=MPI.COMM_WORLD)
     store.create_dataset("state", (size, WIDTH), "u8")
     history = {"maxshape": (None, size, 10), "chunks": (4, size, 10)}
@@ -28,7 +28,7 @@ def make(name, size):
 
 
 def run_step(store, rank, size, step):
-    """Writes together, and reads what the next rank wrote."""
+    """All ranks write together, and each reads the data of the next rank."""
     state, history = store["state"], store["history"]
     with state.collective:
         state[rank] = values(rank, step)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * exchange.c - MPI_Isendrecv and MPI_Isendrecv_replace: begun by one rank and
- * not by the other, with messages that are under way and that are not.
+ * exchange.c - MPI_Isendrecv and MPI_Isendrecv_replace: one rank has called them and the other has
+ * not; some messages are under way and some are not.
  */
 #include "probes/probe.h"
 
@@ -48,7 +48,7 @@ static void check(const MPI_Status statuses[])
     CHECK(count == LONG);
 }
 
-/* With nobody. */
+/* Exchanges with MPI_PROC_NULL. */
 static void check_null(void)
 {
     MPI_Request request;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * infos.c - MPI_Info_get_string, MPI_Info_create_env, MPI_Comm_idup_with_info
- * that not all have begun, statuses of mpi_f08, and the objects that Open MPI
- * 5.0 has added.
+ * infos.c - MPI_Info_get_string, MPI_Info_create_env, MPI_Comm_idup_with_info that not all ranks
+ * have called, statuses of mpi_f08, and the objects that Open MPI 5.0 has added.
  */
 #include "probes/probe.h"
 

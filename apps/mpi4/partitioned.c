@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * partitioned.c - partitioned communication: inactive requests, and started ones
- * of which some partitions are ready, some have arrived; with other numbers of
- * partitions at the two ends.
+ * partitioned.c - partitioned communication: inactive requests, and started ones with some
+ * partitions ready and some arrived; the two ends have different numbers of partitions.
  */
 #include "probes/probe.h"
 
@@ -50,7 +49,7 @@ static void check(int round)
     }
 }
 
-/* Ready in three ways; the middle of it is at the gate. */
+/* Marks partitions ready in three ways; the gate comes in the middle. */
 static void begin(int round)
 {
     int list[] = {6, 1};
@@ -89,7 +88,7 @@ static void end(int round)
     check(round);
 }
 
-/* One rank sends all, the other has not yet begun to receive. */
+/* One rank sends all, and the other has not started its receive. */
 static void use_small(int step)
 {
     MPI_Request both[] = {small_send, small_receive};

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * partitioned_freed.c - partitioned transfers on communicators that come and go: nothing of
- * them stays.
+ * partitioned_freed.c - partitioned transfers on communicators that are made and freed: they must
+ * leave no memory behind.
  */
 #include "probes/probe.h"
 
 #define ROUNDS 2000
 
-/* On a communicator of this rank alone. */
+/* Transfers on a communicator of this rank alone. */
 static void make_and_free(int tags)
 {
     MPI_Request requests[2];
@@ -34,7 +34,7 @@ static long mapped_pages(void)
     return pages;
 }
 
-/* Pages that the rounds have cost. */
+/* Returns the pages that the rounds have added. */
 static long cost_of(int tags)
 {
     const long before = mapped_pages();
@@ -50,14 +50,15 @@ int main(int argc, char **argv)
     long first, without, with;
 
     probe_begin(argc, argv, 2);
-    first = cost_of(10); /* what is kept for reuse, whatever it is */
+    first = cost_of(10); /* memory that is kept for reuse */
     probe_gate();
-    without = cost_of(0); /* of the communicators */
+    without = cost_of(0); /* the communicators' part */
     with = cost_of(10);
     if (with > without + 100) {
         fprintf(stderr, "%ld pages, then %ld without and %ld with transfers\n", first,
                 without, with);
     }
-    CHECK(with <= without + 100); /* of the more than 600 that the transfers take */
+    /* The transfers take more than 600 pages. */
+    CHECK(with <= without + 100);
     return probe_end();
 }

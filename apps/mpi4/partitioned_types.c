@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * partitioned_types.c - partitioned communication with another type at each end,
- * and two transfers of one tag that are started in the other order. (Open MPI
- * 5.0 itself does neither.)
+ * partitioned_types.c - partitioned communication with different types at the two ends, and two
+ * transfers with one tag that the ends start in different orders. (Open MPI 5.0 itself supports
+ * neither.)
  */
 #include "probes/probe.h"
 
@@ -36,7 +36,7 @@ static void make(void)
                    &first[1]);
     MPI_Precv_init(&twin_in[1], 1, 1, MPI_INT, other, 3, w, MPI_INFO_NULL,
                    &second[1]);
-    MPI_Type_free(&spread); /* the request has it */
+    MPI_Type_free(&spread); /* the request still uses it */
 }
 
 static int value(int rank, int round, int i)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sessions.c - two sessions without MPI_Init, a third one while MPI_COMM_WORLD
- * exists: groups, communicators, error handlers and infos that came from them,
- * with a message and a collective under way.
+ * sessions.c - two sessions without MPI_Init, and a third one while MPI_COMM_WORLD exists: their
+ * groups, communicators, error handlers and infos, with a message and a collective under way.
  */
 #include "probes/probe.h"
 
@@ -15,11 +14,11 @@ static int calls;
 
 static void count_calls(MPI_Session *session, int *code, ...)
 {
-    (void)session, (void)code; /* Open MPI 5.0 itself gives wrong ones */
+    (void)session, (void)code; /* Open MPI 5.0 returns wrong ones */
     calls++;
 }
 
-/* What is allowed before any MPI. */
+/* Calls that are allowed before any initialisation. */
 static void check_early(void)
 {
     char value[MPI_MAX_INFO_VAL + 1], key[MPI_MAX_INFO_KEY + 1];
@@ -151,7 +150,7 @@ static void check_communicators(void)
     CHECK(in == 1 - probe_rank);
 }
 
-/* With MPI_COMM_WORLD, and after it. */
+/* A session during and after MPI_COMM_WORLD. */
 static void check_world(void)
 {
     MPI_Session third;

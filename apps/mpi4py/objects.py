@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """objects.py [STEPS] - mpi4py: numpy arrays, pickled objects, derived types.
 
-Each step checks all it receives; the answer depends on the number of steps and
-ranks only.
+Each step checks all received data; the answer depends only on the numbers of steps and
+ranks.
 """
 
 import hashlib
@@ -18,13 +18,13 @@ STEPS_PER_LINE = 20
 
 
 def matrix_of(step, rank):
-    """The matrix a rank has at a step: small integers, so sums are exact."""
+    """Returns the matrix of a rank at a step: small integers, so sums are exact."""
     base = numpy.arange(SIDE * SIDE, dtype=numpy.float64).reshape(SIDE, SIDE)
     return (base * (rank + 3) + step) % 257
 
 
 def reduce_matrices(comm, step):
-    """Sums everyone's matrix, through numpy buffers."""
+    """Sums the matrices of all ranks, through numpy buffers."""
     total = numpy.empty((SIDE, SIDE))
     comm.Allreduce(matrix_of(step, comm.rank), total, op=MPI.SUM)
     expected = sum(matrix_of(step, rank) for rank in range(comm.size))
@@ -33,7 +33,7 @@ def reduce_matrices(comm, step):
 
 
 def message_of(step, rank):
-    """A pickled object with a bit of everything."""
+    """Returns an object with values of many types, to be pickled."""
     return {
         "step": step,
         "from": rank,
@@ -45,7 +45,7 @@ def message_of(step, rank):
 
 
 def same(a, b):
-    """Compares two messages, tables element by element."""
+    """Compares two messages; compares their tables element by element."""
     tables = numpy.array_equal(a.pop("table"), b.pop("table"))
     return tables and a == b
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * manager.c NAMESPACE RANK... - asks for a checkpoint as a resource manager may: an
- * event PMIX_JCTRL_CHECKPOINT to ranks of a job, or to all if none is named; then
- * prints how that was answered.
+ * manager.c NAMESPACE RANK... - requests a checkpoint as a resource manager may: sends an event
+ * PMIX_JCTRL_CHECKPOINT to ranks of a job, or to all if none is named, and prints the answer.
  *
- * Started with the variables PMIX_* of a rank it is a client of that rank's server;
- * with MANAGER_SERVER, a process id, a tool of that server. Not twice: mpirun 5.0.11
- * never ends after its second tool, so this one always has the same name, which a
- * server takes once. MANAGER_DEFAULT: the event may come to default handlers, too.
+ * With the variables PMIX_* of a rank in its environment, it is a client of that rank's server.
+ * With MANAGER_SERVER, a process id, it is a tool of that server. A server must not get a second
+ * tool, because mpirun 5.0.11 then never ends. So the tool always has the same name, which a server
+ * accepts only once. MANAGER_DEFAULT: default handlers may process the event, too.
  */
 #include <pmix_tool.h>
 
@@ -24,7 +23,7 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
 static int registered, answer; /* guarded by the mutex */
-static char id[64]; /* of this request: servers remember answers to others */
+static char id[64]; /* of this request: servers also remember old answers */
 
 static void note(int *place, int value)
 {
@@ -34,7 +33,7 @@ static void note(int *place, int value)
     pthread_mutex_unlock(&mutex);
 }
 
-/* Until the place has a value; that, or 0 if it comes too late. */
+/* Waits until *place is not 0; returns its value, or 0 after the timeout. */
 static int await(const int *place)
 {
     struct timespec end;
@@ -57,7 +56,7 @@ static void is_registered(pmix_status_t status, size_t handler, void *unused)
     note(&registered, status == PMIX_SUCCESS ? 1 : status);
 }
 
-/* Answers to other requests are not meant. */
+/* Ignores answers to other requests. */
 static void answered(size_t handler, pmix_status_t status,
                      const pmix_proc_t *source, pmix_info_t info[], size_t count,
                      pmix_info_t *results, size_t result_count,
@@ -77,7 +76,8 @@ static void fail(const char *what, pmix_status_t status)
 {
     printf("%s: error %d\n", what, status);
     fflush(stdout);
-    _exit(1); /* not as the rank that it may pass for */
+    /* Does not finalize in the name of the rank. */
+    _exit(1);
 }
 
 static void connect_to_server(pmix_proc_t *self)
@@ -149,7 +149,8 @@ int main(int argc, char **argv)
     fflush(stdout);
     if (getenv("MANAGER_SERVER") != NULL) {
         PMIx_tool_finalize();
-    } else { /* Slurm kills the step for a connection that is lost */
+    /* Slurm kills the step if a connection is lost. */
+    } else {
         PMIx_Finalize(NULL, 0);
     }
     return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * arguments.c - arguments and environment, read after the checkpoint only.
+ * arguments.c - arguments and environment that are read only after the
+ * checkpoint.
  */
 #include "probe.h"
 
@@ -27,7 +28,7 @@ int main(int argc, char **argv)
     CHECK(getenv("PROBE_OWN") &&
           !strcmp(getenv("PROBE_OWN"), "set by the program"));
     CHECK(environ != NULL && getenv("PROBE_NEVER_SET") == NULL);
-    /* The kernel knows the arguments as well. */
+    /* The kernel also returns the arguments. */
     file = fopen("/proc/self/cmdline", "r");
     CHECK(file != NULL);
     size = fread(line, 1, sizeof line - 1, file);

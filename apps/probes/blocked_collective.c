@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * blocked_collective.c - a rank blocked in a collective others have not
+ * blocked_collective.c - a rank blocked in a collective that others have not
  * entered.
  */
 #include "probe.h"

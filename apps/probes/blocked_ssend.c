@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * blocked_ssend.c - a rank waits in MPI_Ssend at the checkpoint; it must not
- * come out of it before its message is received.
+ * blocked_ssend.c - a rank waits in MPI_Ssend at the checkpoint; the call must
+ * not return before the message is received.
  */
 #include "probe.h"
 
-#define LOOKS 100 /* for what must not be there yet */
+/* Number of probes for a message that must not have been sent yet. */
+#define LOOKS 100
 
 int main(int argc, char **argv)
 {

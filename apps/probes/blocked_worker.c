@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * blocked_worker.c - a thread other than the first calls MPI (MPI_THREAD_SERIALIZED), and is
- * blocked in a collective that others have not entered. The checkpoint's signal comes to the
- * first thread, which is not in MPI.
+ * blocked in a collective that other ranks have not entered. The checkpoint signal interrupts the
+ * first thread, which is outside of MPI.
  */
 #include "probe.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * broken_pipes.c - pipes of which one end is closed everywhere, as a program
- * has them from children that have ended (Python's multiprocessing).
+ * broken_pipes.c - pipes with one end closed in all processes. A program has
+ * such pipes after its children have ended (Python's multiprocessing).
  */
 #include "probe.h"
 
@@ -10,7 +10,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* The end of a pipe to read from, into which a child has written its last. */
+/* Returns the read end of a pipe into which a child has written its last
+ * bytes. */
 static int words_of_child(void)
 {
     int ends[2], status = 0;
@@ -27,7 +28,7 @@ static int words_of_child(void)
     return ends[0];
 }
 
-/* The end of a pipe to write to that nobody reads from. */
+/* Returns the write end of a pipe without readers. */
 static int unread(void)
 {
     int ends[2];

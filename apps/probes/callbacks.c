@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * callbacks.c - an operation and the functions of a generalized request that
- * call MPI themselves, in a program that has asked for threads.
+ * call MPI themselves, in a program that has requested thread support.
  */
 #include "probe.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * children.c - processes that a program starts, while messages are under way:
+ * children.c - processes that a program starts while messages are under way:
  * system, popen, posix_spawn, fork with exec and without. They inherit no
- * descriptor of ours; whatever a child does, the rank goes on.
+ * descriptor of ckpt; whatever a child does, the rank goes on.
  */
 #include "probe.h"
 
@@ -15,7 +15,7 @@
 
 extern char **environ;
 static volatile int ended; /* SIGCHLD */
-static int descriptors;    /* that a child has */
+static int descriptors;    /* of a child */
 
 static void on_child(int signal)
 {
@@ -63,7 +63,7 @@ static void fork_and_execute(void)
     CHECK(child > 0 && exit_code(child) == 6);
 }
 
-/* The child ends as programs do, with all that is registered for that. */
+/* The child ends like a program, and runs all exit handlers. */
 static void fork_and_compute(void)
 {
     static unsigned char data[100000];
@@ -83,8 +83,8 @@ static void start_processes(void)
 {
     CHECK(WEXITSTATUS(system("exit 3")) == 3);
     CHECK(answer_of("echo 4") == 4);
-    /* Libraries let some of their own slip through; launchers, some of theirs
-     * that MPI_Init closes. */
+    /* Some libraries leak descriptors to children; so do some launchers, whose
+     * descriptors MPI_Init closes. */
     CHECK(getenv("LD_PRELOAD") == NULL ||
           answer_of("ls /proc/self/fd | wc -l") <= descriptors);
     spawn();

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * constants.c - values that MPI libraries choose as they like, and that a
- * program was compiled with: they mean the same before and after a restart,
- * also if the library is another one.
+ * constants.c - values that each MPI library chooses, and with which a program was compiled: they
+ * mean the same before and after a restart, also with another library.
  */
 #include "probe.h"
 
@@ -10,7 +9,7 @@
 
 static int peer;
 
-/* The class of an error code that is expected to be one. */
+/* Returns the class of a code, which must be an error code. */
 static int class_of(int code)
 {
     int class = MPI_SUCCESS;
@@ -47,11 +46,11 @@ static void check_errors(void)
         CHECK(class_of(class) == class);
         CHECK(MPI_Error_string(class, text, &length) == MPI_SUCCESS);
         CHECK(length > 0 && length < MPI_MAX_ERROR_STRING);
-        CHECK(strncmp(text, "MPI_", 4) == 0); /* its name, in Open MPI */
+        CHECK(strncmp(text, "MPI_", 4) == 0); /* Open MPI returns its name */
     }
 }
 
-/* Errors of single requests, and one that comes with a message. */
+/* Errors of single requests, and an error of a message. */
 static void check_truncation(void)
 {
     int pair[2] = {1, 2}, small = 0, fits[2] = {0, 0};
@@ -66,7 +65,7 @@ static void check_truncation(void)
     code = MPI_Waitall(4, request, status);
     CHECK(class_of(code) == MPI_ERR_IN_STATUS);
     CHECK(class_of(status[0].MPI_ERROR) == MPI_ERR_TRUNCATE);
-    for (int i = 1; i < 4; i++) { /* those that were left over */
+    for (int i = 1; i < 4; i++) { /* the remaining ones */
         CHECK(status[i].MPI_ERROR == MPI_SUCCESS ||
               status[i].MPI_ERROR == MPI_ERR_PENDING);
     }
@@ -97,7 +96,7 @@ static void check_statuses(void)
                  MPI_ANY_TAG, MPI_COMM_WORLD, &status);
     CHECK(status.MPI_SOURCE == peer && status.MPI_TAG == 6);
     MPI_Get_count(&status, pair, &count);
-    CHECK(count == MPI_UNDEFINED); /* half of one */
+    CHECK(count == MPI_UNDEFINED); /* half an element */
     MPI_Get_elements(&status, pair, &count);
     CHECK(count == 1);
     MPI_Type_free(&pair);
@@ -158,7 +157,8 @@ static void check_groups(void)
 
 static void check_topologies(void)
 {
-    int *volatile unweighted = MPI_UNWEIGHTED; /* which gcc takes for arrays */
+    /* gcc takes this constant for an array. */
+    int *volatile unweighted = MPI_UNWEIGHTED;
     int *volatile empty = MPI_WEIGHTS_EMPTY;
     MPI_Comm comm;
     int kind, low, high, in, out, weighted;

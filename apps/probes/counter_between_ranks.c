@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * counter_between_ranks.c - an event counter that two ranks have: the
- * checkpoint is refused, nothing is lost.
+ * counter_between_ranks.c - an event counter that two ranks have open: the
+ * checkpoint is refused, and nothing is lost.
  */
 #define _GNU_SOURCE
 #include "probe.h"
@@ -10,7 +10,7 @@
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 
-/* Rank 0 makes it; rank 1 takes it out of rank 0. */
+/* Rank 0 makes the counter; rank 1 gets the descriptor from rank 0. */
 static int share_counter(void)
 {
     int fd = probe_rank == 0 ? eventfd(0, 0) : -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * deleted_file.c - temporary files that have lost their name, or never had one.
+ * deleted_file.c - temporary files that were unlinked, or never had a name.
  */
 #include "probe.h"
 
@@ -26,7 +26,7 @@ static int make_deleted(void)
     return fd;
 }
 
-/* Without a name and open for writing only, to append. */
+/* Makes a file without a name, open write-only to append. */
 static int make_log(void)
 {
     char path[] = "./probe-XXXXXX";

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * early_collectives.c - nonblocking collectives that one rank has begun, and
- * completed where the library allows it, before the other rank begins them. Its
- * buffers are used for other things then.
+ * completed where the library allows it, before the other rank begins them. The
+ * first rank has reused its buffers by then.
  */
 #include "../collective_op.h"
 #include "probe.h"
 
 #define COUNT 5
 #define OPS (4 * PLAIN_COLLECTIVES)
-#define TRIES 1000 /* enough for messages that nobody has to wait for */
+#define TRIES 1000 /* enough for messages that need no wait */
 
 static struct collective_op op[OPS];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ended_child.c - a process that the program has started, that has ended, and
- * that has not been waited for: nobody could after a restart.
+ * ended_child.c - a child process that has ended and that the program has not
+ * waited for: after a restart, a wait would be impossible.
  */
 #include "probe.h"
 

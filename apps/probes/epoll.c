@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * epoll.c - an event loop: pipes and counters watched by epoll, one event
- * ready at the checkpoint, one that comes after it.
+ * epoll.c - an event loop: pipes and counters watched by epoll, with an event
+ * that is ready at the checkpoint and another that comes after it.
  */
 #include "probe.h"
 

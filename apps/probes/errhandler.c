@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * errhandler.c - error handlers on communicators, built in and our own.
+ * errhandler.c - predefined and user-defined error handlers on communicators.
  */
 #include "probe.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * file_append.c - an MPI file that all ranks go on appending to, in write-only
- * mode: what was appended after the checkpoint is not there after a restart.
+ * file_append.c - an MPI file to which all ranks append all the time, in
+ * write-only mode: a restart removes data appended after the checkpoint.
  */
 #include "probe.h"
 
 #include <sys/stat.h>
 
 #define RECORD 32 /* ints */
-#define BEFORE 16 /* bytes that the file already has */
+#define BEFORE 16 /* bytes already in the file */
 
 static const char *path;
 

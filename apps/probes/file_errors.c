@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * file_errors.c - error handlers of MPI files, and what calls say about files
- * that are not open or not open for this.
+ * file_errors.c - error handlers of MPI files, and the errors of calls on files
+ * that are not open, or are open in another mode.
  */
 #include "probe.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * file_groups.c - MPI files of a part of the ranks, of each rank by itself, and
- * one that is deleted when it is closed; two on a communicator that is freed.
+ * file_groups.c - MPI files of some of the ranks and of each rank alone, a file that is deleted on
+ * close, and two files on a freed communicator.
  */
 #include "probe.h"
 

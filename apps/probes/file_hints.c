@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * file_hints.c - what the library shows of the hints that files, windows and
- * communicators were given, on duplicates and after one rank has freed its part.
+ * file_hints.c - the hints of files, windows and communicators that the library returns, on
+ * duplicates and after one rank has freed its part.
  */
 #define _GNU_SOURCE
 #include "probe.h"
@@ -52,7 +52,7 @@ static void make(const char *path)
     MPI_Info_free(&third);
 }
 
-/* 1 if there are the same entries, in whatever order. */
+/* Returns 1 if both have the same entries, in any order. */
 static int same(const char *before, const char *after)
 {
     char copy[TEXT], *next = copy, *entry;
@@ -65,7 +65,7 @@ static int same(const char *before, const char *after)
     return all;
 }
 
-/* All keys and values in their order. */
+/* Writes all keys and values in their order. */
 static void write_down(MPI_Info info, char text[TEXT])
 {
     char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * file_input.c - an MPI file that is open for reading only, half read.
+ * file_input.c - an MPI file open read-only, and half read.
  */
 #include "probe.h"
 

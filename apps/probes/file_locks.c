@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * file_locks.c - locks by flock() and fcntl() that keep the other rank out.
+ * file_locks.c - locks by flock() and fcntl() that exclude the other rank.
  */
 #define _GNU_SOURCE
 #include "probe.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * file_pending.c - nonblocking accesses to an MPI file that have been started
- * and not yet waited for: alone, collective, at the individual pointer, and one
- * request freed.
+ * but not completed: alone, collective, at the individual pointer, and one
+ * whose request is freed.
  */
 #include "probe.h"
 

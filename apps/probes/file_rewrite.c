@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * file_rewrite.c - an MPI file that all ranks rewrite in place for ever, longer
- * and shorter: after a restart it has the bytes of the checkpoint.
+ * and shorter: after a restart it has the content of the checkpoint.
  */
 #include "probe.h"
 
@@ -25,7 +25,7 @@ static MPI_Offset place(int rank, int part)
     return (2 * part + rank) * (MPI_Offset)sizeof(numbers);
 }
 
-/* What the other rank wrote in its last turn. */
+/* Checks the other rank's data of its last turn. */
 static void check_file(MPI_File file, int turn)
 {
     MPI_Offset size;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * file_shared.c - the shared pointer of an MPI file: moved by one rank alone,
+ * file_shared.c - the shared pointer of an MPI file, moved by one rank alone
  * and by ordered collectives.
  */
 #include "probe.h"
@@ -14,7 +14,8 @@ static void fill_record(int *record, int turn)
     }
 }
 
-/* Whether record `number` of the file is what `rank` wrote in its turn. */
+/* Checks that record `number` of the file has the data of `rank` in that
+ * turn. */
 static void check_record(MPI_File file, int number, int rank, int turn)
 {
     int record[RECORD];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * file_split.c - split collectives on two MPI files that have begun and not yet
- * ended: one writes, the other reads.
+ * file_split.c - split collectives on two MPI files that have begun but not ended: one writes, the
+ * other reads.
  */
 #include "probe.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * file_view.c - an MPI file with a view of a derived type that the program has
- * freed, in the middle of it, in atomic mode, with hints and a working
- * directory that is another one by now.
+ * file_view.c - an MPI file with a view of a freed derived type, its pointer in
+ * the middle of the view, in atomic mode, with hints. The working directory has
+ * changed since the file was opened.
  */
 #include "probe.h"
 

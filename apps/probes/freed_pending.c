@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * freed_pending.c - communicators that are freed while messages on them are
- * pending: these go on (MPI 3.1, section 6.4.3). Rank 0 has freed all of them,
- * rank 1 has still to use some. (Open MPI 4.1 itself crashes in a nonblocking
- * collective on a communicator that is freed.)
+ * pending: the messages go on (MPI 3.1, section 6.4.3). Rank 0 has freed all of
+ * them, and rank 1 still has to use some. (Open MPI 4.1 itself crashes in a
+ * nonblocking collective on a freed communicator.)
  */
 #include "probe.h"
 
@@ -40,7 +40,7 @@ static void begin(int peer)
     }
 }
 
-/* What rank 0 waits for. */
+/* Sends the messages that rank 0 waits for. */
 static void serve(int peer)
 {
     MPI_Send(&out[RECEIVE], 1, MPI_INT, peer, 1, comms[RECEIVE]);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gated_idup.c - ranks that a checkpoint finds at the gate before MPI_Comm_idup:
- * the new communicator is known then, but not yet made. One of them is nearly
- * always inside a collective before it, which it cannot enter again, so that both
- * have to leave it first.
+ * gated_idup.c - ranks that are at the gate before MPI_Comm_idup at a checkpoint: the new
+ * communicator is known, but not yet made. One of the ranks is nearly always inside the collective
+ * before, which it cannot enter again, so both have to leave that collective first.
  */
 #include "probe.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * graph.c - graph topologies, old and distributed, and their neighbours.
+ * graph.c - graph topologies, plain and distributed, and their neighbours.
  */
 #include "probe.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * handles_at_once.c - threads that do little but give handles to MPI, so that a
- * checkpoint finds them at every place of such a call: where they wait for each
- * other, too. After a restart the library's own handles are others.
+ * handles_at_once.c - threads that pass handles to MPI nearly all the time, so that a checkpoint
+ * finds them at every place of such a call, also where they wait for each other. After a restart
+ * the library's own handles differ.
  */
 #include "probe.h"
 
@@ -12,7 +12,7 @@
 
 static volatile int finished;
 
-/* Calls in which nobody takes part but this thread. */
+/* Calls in which only this thread takes part. */
 static void *alone(void *communicator)
 {
     MPI_Comm self = *(MPI_Comm *)communicator;

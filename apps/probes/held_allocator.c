@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * held_allocator.c - a thread is inside the allocator, with its lock, all the time: neither
- * a checkpoint nor a restart may allocate before that thread runs.
+ * held_allocator.c - a thread is inside the allocator all the time, with its lock: neither a
+ * checkpoint nor a restart may allocate before that thread runs.
  */
 #include "probe.h"
 
@@ -9,15 +9,15 @@
 #include <sched.h>
 #include <stddef.h>
 
-#define BLOCKS 40 /* more than what has room on a stack somewhere */
+#define BLOCKS 40 /* more blocks than fit on a stack */
 
-/* glibc's own, behind ours. */
+/* glibc's own functions, which ours call. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *memory, size_t size);
 void __libc_free(void *memory);
 
-/* The thread that is inside, by an address of its own; NULL: nobody. */
+/* Identifies the thread that is inside, by the address of its variable; NULL: none. */
 static void *volatile holder;
 static __thread char self __attribute__((tls_model("initial-exec")));
 
@@ -140,7 +140,7 @@ int main(int argc, char **argv)
 
     probe_begin(argc, argv, 2);
     make(&all);
-    printf("begun\n"); /* what stdio allocates is there */
+    printf("begun\n"); /* stdio has allocated its buffer now */
     fflush(stdout);
     MPI_Barrier(MPI_COMM_WORLD);
     pthread_create(&thread, NULL, hold, NULL);

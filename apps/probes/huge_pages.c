@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * huge_pages.c - memory of hugetlbfs: private, shared with children, and a
- * memory file. Where there are no huge pages it is of small ones.
+ * memory file. Without huge pages, it uses small ones.
  */
 #define _GNU_SOURCE
 #include "probe.h"
@@ -37,7 +37,7 @@ static void check(const char *memory)
     }
 }
 
-/* A memory file of huge pages that has been closed. */
+/* Maps a memory file of huge pages and closes it. */
 static char *map_file(void)
 {
     int fd = memfd_create("huge", MFD_HUGETLB);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * iallreduce.c - MPI_Iallreduce begun by all before, waited for after.
+ * iallreduce.c - MPI_Iallreduce that all ranks begin before the checkpoint, and
+ * complete after it.
  */
 #include "probe.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * inotify.c - a directory and a file watched by inotify, by way of a relative
- * path and of one that leads there through a link, with watches that have ended
- * before and in between.
+ * inotify.c - a directory and a file watched by inotify, by a relative path and
+ * by a path through a symbolic link, with watches that ended before and in
+ * between.
  */
 #include "probe.h"
 
@@ -22,7 +22,7 @@ static void make_file(const char *name)
     CHECK(fd >= 0 && close(fd) == 0);
 }
 
-/* The one event that there is. */
+/* Reads the only event and checks it. */
 static void expect(int watch, unsigned mask, const char *name)
 {
     char buffer[4096] __attribute__((aligned(8)));
@@ -35,7 +35,7 @@ static void expect(int watch, unsigned mask, const char *name)
     CHECK(read(inotify, buffer, sizeof buffer) < 0 && errno == EAGAIN);
 }
 
-/* Watches 2 (a directory) and 4 (a file); 1, 3 and 5 have been there. */
+/* Makes watches 2 (a directory) and 4 (a file); 1, 3 and 5 have ended. */
 static void watch_things(const char *directory)
 {
     inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
     probe_begin(argc, argv, 2);
     CHECK(mkdtemp(directory) != NULL && chdir(directory) == 0);
     CHECK(epoll >= 0);
-    MPI_Barrier(MPI_COMM_WORLD); /* no more directories are made there */
+    MPI_Barrier(MPI_COMM_WORLD); /* all directories there are made */
     watch_things("../");
     CHECK(epoll_ctl(epoll, EPOLL_CTL_ADD, inotify, &event) == 0);
     probe_gate();

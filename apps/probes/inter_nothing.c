@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * inter_nothing.c - collectives of an intercommunicator with threads, in which
- * members that take no part count nothing, or all members do.
+ * inter_nothing.c - collectives of an intercommunicator with threads, in which members that take no
+ * part, or all members, pass a count of 0.
  */
 #include "probe.h"
 
 #define ROUNDS 6
 
-/* The root as member `mine` of its own group names it. */
+/* Returns the root argument that member `mine` of the root's group passes. */
 static int root_here(int mine, int root)
 {
     return mine == root ? MPI_ROOT : MPI_PROC_NULL;

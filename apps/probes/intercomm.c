@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * intercomm.c - an intercommunicator with a message in flight, merged after.
+ * intercomm.c - an intercommunicator with a message in flight, merged after the
+ * checkpoint.
  */
 #include "probe.h"
 

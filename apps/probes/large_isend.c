@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * large_isend.c - a large nonblocking send that nobody receives yet.
+ * large_isend.c - a large nonblocking send whose receive is not posted yet.
  */
 #include "probe.h"
 

@@ -15,7 +15,8 @@ int main(int argc, char **argv)
     if (probe_rank == 1) {
         fill(data, BYTES, 12);
         MPI_Send(data, BYTES, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
-        /* A checkpoint lets the send complete; stay until it is received. */
+        /* A checkpoint lets the send complete; this rank stays until the
+         * message is received. */
         MPI_Recv(NULL, 0, MPI_BYTE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     } else {
         probe_gate();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * late_collectives.c - every nonblocking collective, out of place and in place,
- * begun by one rank before and by the other after.
+ * begun by one rank before the checkpoint and by the other after it.
  */
 #include "../collective_op.h"
 #include "probe.h"

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * late_cut.c - rank 1 is in callbacks nearly all the time, where a checkpoint
- * has to wait for it: if nobody stands still it is cut long after rank 0.
- * Meanwhile it looks at operations that rank 0 completes after its own cut:
+ * has to wait for it: if no rank stands still, it is cut long after rank 0.
+ * Meanwhile it tests operations that rank 0 completes after its own cut:
  * synchronous sends without a receive, which are never complete, and broadcasts
- * of values that rank 0 would choose anew after a restart.
+ * of values that rank 0 would choose again after a restart.
  */
 #include "probe.h"
 
 #include <time.h>
 
 #define CASTS     16
-#define CALLBACKS 4  /* in a round, one right after the other */
-#define LOOKS     20 /* in a callback */
+#define CALLBACKS 4  /* in a round, in immediate succession */
+#define LOOKS     20 /* tests in a callback */
 #define LOOK_US   2000
 #define CAST_US   10000
 

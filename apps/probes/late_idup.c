@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * late_idup.c - MPI_Comm_idup begun by one rank, which goes on, before the
- * other begins it; and one that both have begun.
+ * late_idup.c - an MPI_Comm_idup that one rank begins and goes on from before
+ * the other begins it; and a second one begun by both.
  */
 #include "probe.h"
 
@@ -50,7 +50,8 @@ int main(int argc, char **argv)
     if (probe_rank == 0) {
         begin(1, 1);
         MPI_Send(NULL, 0, MPI_INT, 1, 1, MPI_COMM_WORLD);
-    } else { /* needs what comes after the other's call */
+    /* This needs messages that follow the other's call. */
+    } else {
         MPI_Recv(NULL, 0, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     probe_gate();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * late_inter.c - nonblocking collectives between the two groups of an
- * intercommunicator, begun by one group before and by the other after. Each
- * group has one member, so that each result is what the other side has sent.
+ * late_inter.c - nonblocking collectives between the two groups of an intercommunicator, begun by
+ * one group before the checkpoint and by the other after it. Each group has one member, so each
+ * result is the other group's data.
  */
 #include "probe.h"
 
@@ -13,7 +13,7 @@ static MPI_Request requests[OPS];
 static const int one = 1, zero = 0;
 static MPI_Datatype type = MPI_INT;
 
-/* Those with a root have it in the group of rank 0. */
+/* Collectives with a root, which is in the group of rank 0. */
 static void begin_rooted(MPI_Comm inter)
 {
     const int root = probe_rank == 0 ? MPI_ROOT : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * late_neighbors.c - nonblocking collectives of neighbours in each kind of
- * topology, begun by one rank before and by the other after.
+ * late_neighbors.c - nonblocking neighbourhood collectives in each kind of topology, begun by one
+ * rank before the checkpoint and by the other after it.
  */
 #include "../collective_op.h"
 #include "probe.h"

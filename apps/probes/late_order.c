@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * late_order.c - one rank has begun several nonblocking collectives, has
- * completed some, and is inside a blocking one; the other comes later.
+ * completed some, and is inside a blocking one; the other rank begins them
+ * later.
  */
 #include "../collective_op.h"
 #include "probe.h"
@@ -14,7 +15,7 @@ static const enum collective what[OPS] = {BARRIER, REDUCE,    BCAST, ALLREDUCE,
 static struct collective_op op[OPS];
 static MPI_Comm twin;
 
-/* The first ones, with a blocking one in between, and all others. */
+/* Begins the first collectives, a blocking one in between, and all others. */
 static void begin(int first, int last)
 {
     for (int i = first; i <= last; i++) {
@@ -42,7 +43,8 @@ int main(int argc, char **argv)
     }
     begin(0, 4);
     for (int i = 0; i < TRIES && !done && probe_rank == 1; i++) {
-        MPI_Test(&op[1].request, &done, MPI_STATUS_IGNORE); /* not its root */
+        /* This rank is not its root. */
+        MPI_Test(&op[1].request, &done, MPI_STATUS_IGNORE);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     begin(5, 6);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * living_child.c - a process that the program has started and that still runs:
- * it would not be there after a restart.
+ * living_child.c - a child process that still runs: it would be missing after a
+ * restart.
  */
 #include "probe.h"
 

@@ -6,7 +6,7 @@
 
 #define TYPES 12
 
-/* Types made of types; parents are freed as soon as they have a child. */
+/* Makes types from types; a parent is freed as soon as it has a child. */
 static void make_types(MPI_Datatype *types)
 {
     const int sizes[2] = {6, 8}, part[2] = {3, 4}, start[2] = {1, 2};
@@ -32,7 +32,7 @@ static void make_types(MPI_Datatype *types)
     MPI_Type_create_f90_real(12, MPI_UNDEFINED, &types[11]);
 }
 
-/* What can be asked about a type, as one number. */
+/* Combines all properties of a type into one number. */
 static uint64_t describe(MPI_Datatype type)
 {
     MPI_Aint lower, extent, true_lower, true_extent;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * matched_irecv.c - a posted receive whose message came before the checkpoint.
+ * matched_irecv.c - a posted receive whose message arrived before the
+ * checkpoint.
  */
 #include "probe.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * matched_probe.c - a message matched with MPI_Mprobe, received after.
+ * matched_probe.c - a message matched with MPI_Mprobe before the checkpoint and
+ * received after it.
  */
 #include "probe.h"
 
@@ -23,7 +24,8 @@ int main(int argc, char **argv)
         MPI_Request request;
         int count;
 
-        /* The first message is ours; others see the second one. */
+        /* The first message is matched, so other receives get the second
+         * one. */
         while (!found) {
             MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found,
                         &second, &status);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * memory_file.c - memfd_create(): content, position, seals.
+ * memory_file.c - a file of memfd_create(): content, position, seals.
  */
 #define _GNU_SOURCE
 #include "probe.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * memory_kinds.c - memory of every sort: guard pages, locked, huge, kept from
- * children, grown stack, mapped files, code made at run time, a library loaded
- * late.
+ * memory_kinds.c - memory of every kind: guard pages, locked, huge, not inherited by children,
+ * grown stack, mapped files, generated code, a library loaded late.
  */
 #define _GNU_SOURCE
 #include "probe.h"
@@ -46,14 +45,14 @@ static void map_file(void)
     close(fd);
     fd = open(name, O_RDONLY);
     CHECK(fd >= 0);
-    /* Beyond the end of the file, and the part there is a mapping of its own. */
+    /* A mapping beyond the end of the file; the part there is a separate mapping. */
     beyond = mmap(NULL, 16 * PAGE, PROT_READ, MAP_SHARED, fd, 0);
     CHECK(beyond != MAP_FAILED);
     CHECK(madvise(beyond + 8 * PAGE, 4 * PAGE, MADV_RANDOM) == 0);
     close(fd);
 }
 
-/* The file grows, and what was beyond its end shows it. */
+/* The file grows, and the mapping beyond its former end shows it. */
 static void check_beyond(void)
 {
     char name[64];
@@ -93,7 +92,7 @@ static void make_memory(void)
     CHECK(madvise(huge, 3 * HUGE, MADV_HUGEPAGE) == 0);
     memset(huge, 'h', 3 * HUGE);
     forked = map(2 * PAGE, anonymous, -1);
-    /* As libraries do it that have system calls of their own. */
+    /* Some libraries with their own system calls do this. */
     CHECK(syscall(SYS_madvise, forked, PAGE, MADV_WIPEONFORK) == 0);
     forked[0] = forked[PAGE] = 'f';
     shared = map(PAGE, MAP_SHARED | MAP_ANONYMOUS, -1);
@@ -121,7 +120,7 @@ static int faults(char *address)
     return 0;
 }
 
-/* 1 if the mapping of `address` has this flag in smaps. */
+/* Returns 1 if the mapping of `address` has this flag in smaps. */
 static int has_flag(const void *address, const char *flag)
 {
     FILE *smaps = fopen("/proc/self/smaps", "r");

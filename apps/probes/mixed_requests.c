@@ -37,8 +37,8 @@ static int cancel(void *extra, int complete)
     return MPI_SUCCESS;
 }
 
-/* Rank 1 waits for messages that rank 0 has sent already, and the other way
- * round; the collectives are begun by rank 0 only. */
+/* Rank 1 waits for messages that rank 0 has already sent, and vice versa; only rank 0 begins the
+ * collectives. */
 static void begin(int other)
 {
     MPI_Irecv(&received[RECEIVE], 1, MPI_INT, other, RECEIVE, MPI_COMM_WORLD,
@@ -65,7 +65,7 @@ static void begin_collectives(void)
                MPI_INT, 0, MPI_COMM_WORLD, &requests[BROADCAST]);
 }
 
-/* What both ranks send and receive late. */
+/* Sends and receives that both ranks make late. */
 static void answer(int other)
 {
     MPI_Request ready;
@@ -86,7 +86,7 @@ static void answer(int other)
     MPI_Wait(&ready, MPI_STATUS_IGNORE);
 }
 
-/* Notes which requests a call has collected, each once. */
+/* Records the requests that a call has completed, each once. */
 static int note(int collected[], const int indices[], const MPI_Status statuses[],
                 int count)
 {

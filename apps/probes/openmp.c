@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * openmp.c - MPI and OpenMP: the threads of a parallel region compute and wait
- * for each other at the checkpoint; MPI is called by the first of them
- * (MPI_THREAD_FUNNELED) or by all in turn (MPI_THREAD_SERIALIZED).
+ * openmp.c - MPI and OpenMP: at the checkpoint, the threads of a parallel region compute and wait
+ * for each other. Either only the first thread calls MPI (MPI_THREAD_FUNNELED), or all threads do
+ * so in turn (MPI_THREAD_SERIALIZED).
  */
 #include "probe.h"
 
@@ -10,11 +10,11 @@
 
 #define THREADS 4
 #define WORDS 3000
-#define PAUSE 2000 /* microseconds of a step: leaves a small machine alive */
+#define PAUSE 2000 /* microseconds per step, for small machines */
 
 static uint64_t outgoing[THREADS][WORDS], incoming[THREADS][WORDS];
 
-/* What a thread computes in a step, before and after a checkpoint alike. */
+/* Returns the result of a thread in a step, the same before and after a checkpoint. */
 static uint64_t compute(int thread, long step)
 {
     uint64_t value = mix4((uint64_t)step, (uint64_t)thread, 0, 0);

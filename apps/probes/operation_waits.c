@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * operation_waits.c - an operation that takes a lock of the program. Another
- * thread has this lock nearly always, and calls MPI with it: nothing that waits
- * for others, so that the program is right. Whoever runs the operation for a
- * checkpoint must not keep the other thread out of MPI.
+ * thread holds this lock nearly all the time, and calls MPI with it. These
+ * calls do not wait for other ranks, so the program is correct. A thread that
+ * runs the operation for a checkpoint must not keep the other thread out of
+ * MPI.
  */
 #include "probe.h"
 

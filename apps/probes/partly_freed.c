@@ -33,7 +33,7 @@ static void free_all(void)
     MPI_Comm_free(&inter);
 }
 
-/* Ranks 1 to 3 go on with what rank 0 has freed. */
+/* Ranks 1 to 3 still use the communicators that rank 0 has freed. */
 static void use(void)
 {
     int number = 0, source, destination, kind, size;

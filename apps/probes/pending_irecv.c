@@ -11,7 +11,7 @@ int main(int argc, char **argv)
 
     probe_begin(argc, argv, 2);
     if (probe_rank == 0) {
-        /* Never matched before the gate: other tag. */
+        /* No message before the gate matches this receive: its tag differs. */
         MPI_Irecv(&numbers[0], 1, MPI_INT, MPI_ANY_SOURCE, 9, MPI_COMM_WORLD,
                   &requests[0]);
         MPI_Irecv(&numbers[1], 1, MPI_INT, 1, 9, MPI_COMM_WORLD, &requests[1]);

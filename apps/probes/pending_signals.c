@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pending_signals.c - signals that wait because they are blocked: for the
- * process and for single threads, with what they carry, in their order; and
+ * pending_signals.c - signals that are pending because they are blocked: for
+ * the process and for single threads, with their values, in their order; and
  * alternate stacks and masks of threads.
  */
 #define _GNU_SOURCE
@@ -79,7 +79,7 @@ static void queue_to(pthread_t thread, int first)
     }
 }
 
-/* Only this thread has signals of its own waiting. */
+/* Only this thread has its own pending signals. */
 static void *wait_with_signals(void *unused)
 {
     sigset_t pending;
@@ -101,7 +101,7 @@ static void *wait_with_signals(void *unused)
     return NULL;
 }
 
-/* SIGALRM of a periodic timer that has expired and waits for it to be taken. */
+/* Starts a periodic timer; its SIGALRM has expired and is pending. */
 static void start_alarms(void)
 {
     const struct itimerval often = {{0, 3000}, {0, 1}};
@@ -151,7 +151,7 @@ int main(int argc, char **argv)
     const union sigval value = {.sival_int = 1};
     pthread_t thread;
 
-    block(set_of(SIGRTMIN, SIGRTMIN + 1)); /* in all threads there will be */
+    block(set_of(SIGRTMIN, SIGRTMIN + 1)); /* all future threads inherit this */
     block(set_of(SIGALRM, SIGUSR2));
     probe_begin(argc, argv, 2);
     use_own_stack();

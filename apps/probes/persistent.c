@@ -17,7 +17,7 @@ int main(int argc, char **argv)
     for (int round = 0; round < 10; round++) {
         out = 10 * round + probe_rank;
         if (round == 5) {
-            /* Rank 1 has started both, rank 0 its receive only. */
+            /* Rank 1 has started both requests, rank 0 only its receive. */
             MPI_Start(&requests[1]);
             if (probe_rank == 1) {
                 MPI_Start(&requests[0]);

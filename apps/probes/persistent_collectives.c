@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * persistent_collectives.c - every persistent collective, out of place and in
- * place: inactive; started by one rank and not yet by the other; started in
- * another order by each; and complete at the root, which has started it again.
+ * place: inactive; started by one rank and not yet by the other; started in a
+ * different order by each; and complete at the root, which has started it
+ * again.
  */
 #include "../collective_op.h"
 #include "probe.h"
@@ -30,7 +31,7 @@ static void make_all(void)
     collective_begin(&early, BCAST, world, 0, COUNT, 0, 78);
 }
 
-/* Each rank in an order of its own. */
+/* Starts all, in a different order in each rank. */
 static void start_all(uint64_t round)
 {
     for (int i = 0; i < OPS; i++) {

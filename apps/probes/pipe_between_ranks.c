@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pipe_between_ranks.c - pipes with and without names that lead from rank to
- * rank, with bytes in them; one rank waits for the other by way of them
- * meanwhile.
+ * pipe_between_ranks.c - named and unnamed pipes from rank to rank, with bytes
+ * in them; meanwhile one rank waits for the other by these pipes.
  */
 #define _GNU_SOURCE
 #include "probe.h"
@@ -17,7 +16,7 @@
 static int down, up, wake, left, own[2];
 static char *much;
 
-/* One end of a pipe of rank 0, which rank 1 opens by way of /proc. */
+/* Makes a pipe in rank 0; rank 1 opens one end through /proc. */
 static int share_pipe(int reader)
 {
     char path[64];
@@ -91,7 +90,7 @@ static void make_pipes(void)
     } else {
         say(up, much, MUCH);
         say(left, "testament", 9);
-        close(left); /* its reader is alone now */
+        close(left); /* only its reader is left */
     }
     name[6] = (char)('0' + probe_rank);
     unlink(name);

@@ -4,9 +4,9 @@
  *
  * A probe is a small MPI program for one feature. It brings the feature into
  * the state of interest, and then waits at the gate until the file named by its
- * first argument exists, so that checkpoints and restarts can be put exactly
- * there. Rank 0 prints READY and then a line now and then, so that it is seen
- * to run. Whatever is wrong afterwards ends the job.
+ * first argument exists. Tests take checkpoints and restart exactly there. Rank
+ * 0 prints READY and then a line now and then, which shows that it runs. An
+ * error after the gate ends the job.
  */
 #ifndef PROBE_H
 #define PROBE_H
@@ -18,7 +18,7 @@
 static int probe_rank, probe_size;
 static const char *probe_gate_file;
 
-/* For ranks that already have initialised MPI, in a special way. */
+/* For ranks that have initialised MPI themselves. */
 static inline void probe_begin_initialized(int argc, char **argv, int ranks)
 {
     MPI_Comm_rank(MPI_COMM_WORLD, &probe_rank);
@@ -28,14 +28,14 @@ static inline void probe_begin_initialized(int argc, char **argv, int ranks)
     probe_gate_file = argv[1];
 }
 
-/* MPI_Init, for a probe that is written for this number of ranks. */
+/* Calls MPI_Init, for a probe that needs this number of ranks. */
 static inline void probe_begin(int argc, char **argv, int ranks)
 {
     MPI_Init(&argc, &argv);
     probe_begin_initialized(argc, argv, ranks);
 }
 
-/* Rank 0 shows that it runs: when it comes to the gate, and now and then. */
+/* Rank 0 shows that it runs: at the gate, and now and then. */
 static inline void probe_show(long tick)
 {
     if (probe_rank == 0 && tick == 0) {
@@ -58,8 +58,8 @@ static inline void probe_gate(void)
     }
 }
 
-/* For a probe that goes on doing something while it waits: 1 on all ranks
- * until the gate is open. */
+/* For a probe that keeps working while it waits: returns 1 on all ranks until
+ * the gate is open. */
 static inline int probe_gate_step(void)
 {
     static long tick;
@@ -71,7 +71,8 @@ static inline int probe_gate_step(void)
     return shut;
 }
 
-/* The same for all ranks at once: each has done what it did before. */
+/* Waits at the gate with all ranks at once: each has completed its earlier
+ * calls. */
 static inline void probe_gate_together(void)
 {
     MPI_Barrier(MPI_COMM_WORLD);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * process_files.c - what is below /proc of the process and of its threads, open
- * before a checkpoint or opened by a remembered number afterwards.
+ * process_files.c - files below /proc of the process and of its threads, opened before a
+ * checkpoint, or opened by a remembered id after it.
  */
 #define _GNU_SOURCE
 #include "probe.h"
@@ -109,7 +109,7 @@ static void check_open_ones(const char *own_name)
     check_text_of(files.itself, "comm", own_name);
 }
 
-/* By the numbers that the program has remembered. */
+/* Checks names by the ids that the program has remembered. */
 static void check_names(pid_t own, const char *own_name)
 {
     char path[64];

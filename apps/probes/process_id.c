@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * process_id.c - the process goes by the id that it has remembered.
+ * process_id.c - the process uses the id that it has remembered.
  */
 #define _GNU_SOURCE
 #include "probe.h"
@@ -58,7 +58,7 @@ static void ask_about_itself(pid_t own)
     CHECK(copy == value);
 }
 
-/* What is below /proc/PID is about this process. */
+/* Files below /proc/PID are about this process. */
 static void read_about_itself(pid_t own)
 {
     char path[64], target[4096], itself[4096];
@@ -78,7 +78,7 @@ static void read_about_itself(pid_t own)
     CHECK(strcmp(target, program_invocation_short_name) == 0);
 }
 
-/* A child is another process, and knows its parent. */
+/* A child has another id, and knows its parent's. */
 static void have_a_child(pid_t own)
 {
     pid_t child = fork();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * process_limits.c - what a program may tell the kernel about itself: limits,
- * priority, policy, personality, prctl settings. What it leaves alone is the
- * launcher's.
+ * process_limits.c - a program's settings in the kernel: limits, priority,
+ * policy, personality, prctl settings. Settings that the program leaves alone
+ * come from the launcher.
  */
 #define _GNU_SOURCE
 #include "probe.h"

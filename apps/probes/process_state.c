@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * process_state.c - what a process has besides memory and MPI: open files,
+ * process_state.c - state of a process besides memory and MPI: open files,
  * pipes, event counters, signals, masks, directories.
  *
  * argv: GATE. Works in its current directory, which must be writable.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * self_comm.c - a message to oneself, on MPI_COMM_SELF and on the world.
+ * self_comm.c - a message of a rank to itself, on MPI_COMM_SELF and on the
+ * world.
  */
 #include "probe.h"
 

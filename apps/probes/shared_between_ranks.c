@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared_between_ranks.c - objects of POSIX shared memory, memory files and
- * semaphores of two ranks: with and without names, with and without open
- * descriptors, mapped in different places; a sealed memory file. A rank waits for the other one by
- * way of them meanwhile.
+ * shared_between_ranks.c - POSIX shared memory, memory files and semaphores of two ranks: with and
+ * without names, with and without open descriptors, mapped at different addresses; and a sealed
+ * memory file. Meanwhile one rank waits for the other by these objects.
  */
 #define _GNU_SOURCE
 #include "probe.h"
@@ -49,7 +48,7 @@ static int open_shared(const char *suffix, size_t size, mode_t mode)
     return fd;
 }
 
-/* Makes a memory file in rank 0; rank 1 opens it by way of /proc. */
+/* Makes a memory file in rank 0; rank 1 opens it through /proc. */
 static int share_memory_file(size_t size, unsigned flags)
 {
     int fd = memfd_create("probe", flags);
@@ -138,7 +137,7 @@ static void put_marks(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* One waits for what the other does when the gate is open. */
+/* One rank waits for a change that the other makes when the gate is open. */
 static void wait_for_each_other(void)
 {
     int result;
@@ -162,7 +161,7 @@ static void wait_for_each_other(void)
     CHECK(result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD);
 }
 
-/* What one rank stores, the other one sees. */
+/* Each rank sees the other's stores. */
 static void check_objects(void)
 {
     struct stat status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared_files.c - memory that one rank shares with a file: a file that is
- * written to by way of it, POSIX shared memory without its name, a memory file
- * mapped twice, once for running code from it.
+ * shared_files.c - memory that one rank shares with a file: a file written
+ * through the mapping, unlinked POSIX shared memory, and a memory file mapped
+ * twice, once to execute code.
  */
 #define _GNU_SOURCE
 #include "probe.h"

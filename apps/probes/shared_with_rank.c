@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared_with_rank.c - POSIX shared memory of two ranks that has lost its
- * name.
+ * shared_with_rank.c - unlinked POSIX shared memory of two ranks.
  */
 #define _GNU_SOURCE
 #include "probe.h"

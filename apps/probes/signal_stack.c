@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * signal_stack.c - nearly all of the time in a handler on an alternate stack
- * that is no larger than the handler needs: a checkpoint must not need more.
+ * signal_stack.c - a handler runs nearly all the time on an alternate stack
+ * that is only as large as the handler needs: a checkpoint must not need more.
  */
 #define _GNU_SOURCE
 #include "probe.h"
@@ -12,7 +12,8 @@
 #include <time.h>
 
 #define BUSY 20000000 /* nanoseconds */
-#define REST 1500 /* bytes for the handler itself: less than another frame */
+/* Bytes for the handler itself: less than another frame. */
+#define REST 1500
 
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51
@@ -22,21 +23,21 @@ static char *stack;
 static size_t stack_size;
 static volatile long handled;
 
-/* As large as the frame of a signal, and little more, with nothing below. */
+/* Makes a stack little larger than a signal frame, with nothing below. */
 static void make_stack(void)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t frame = getauxval(AT_MINSIGSTKSZ);
     stack_t alternate = {.ss_flags = 0};
 
-    frame = frame < 2048 ? 2048 : frame; /* as it was of old */
+    frame = frame < 2048 ? 2048 : frame; /* the former constant */
     stack_size = (frame + REST + page - 1) / page * page;
     stack = mmap(NULL, page + stack_size, PROT_NONE,
                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(stack != MAP_FAILED);
     stack += page;
     CHECK(mprotect(stack, stack_size, PROT_READ | PROT_WRITE) == 0);
-    /* The frame begins at the top; so much is left for the handler. */
+    /* The frame begins at the top; REST bytes are left for the handler. */
     alternate.ss_sp = stack + stack_size - frame - REST;
     alternate.ss_size = frame + REST;
     CHECK(sigaltstack(&alternate, NULL) == 0);

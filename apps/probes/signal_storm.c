@@ -3,8 +3,8 @@
  * signal_storm.c - handlers run all the time: in the program, inside MPI calls,
  * during a checkpoint. Timers of all three kinds and another thread send
  * signals, from before MPI_Init to after MPI_Finalize; some end system calls,
- * some run on an alternate stack. No queued signal is lost, doubled or out of
- * order, and handlers find the thread-local variables of their thread.
+ * some run on an alternate stack. No queued signal is lost, duplicated or out
+ * of order, and handlers find the thread-local variables of their thread.
  */
 #define _GNU_SOURCE
 #include "probe.h"
@@ -27,7 +27,7 @@ static volatile int sent, is_over;
 static volatile long received, handled[SIGNALS];
 static char alternate_stack[65536], *outgoing, *incoming;
 
-/* What any handler may do; errno is the program's. */
+/* Makes calls that any handler may make; preserves the program's errno. */
 static void use_libc(int which)
 {
     const int before = errno;
@@ -62,8 +62,8 @@ static void on_virtual(int signal, siginfo_t *info, void *context)
     use_libc(2);
 }
 
-/* On the alternate stack, which must suffice: what runs longer than a period
- * is where a checkpoint will find it. */
+/* Runs on the alternate stack, which must suffice. A handler that runs longer
+ * than a period is likely to be interrupted by a checkpoint. */
 static void on_user(int signal, siginfo_t *info, void *context)
 {
     char here;
@@ -125,7 +125,8 @@ static void set_timers(suseconds_t period)
     CHECK(setitimer(ITIMER_PROF, &time, NULL) == 0);
 }
 
-/* With all signals blocked, the program's own are for the main thread. */
+/* This thread blocks all signals, so the program's own signals go to the main
+ * thread. */
 static void *send_signals(void *unused)
 {
     const struct timespec pause = {0, PERIOD * 1000};
@@ -171,7 +172,7 @@ static void exchange(uint64_t step)
     CHECK(sum == step * 4 + 1);
 }
 
-/* Each kind of signal goes on coming, to a program that computes. */
+/* Waits, computing, until each kind of signal has come again. */
 static void expect_all(void)
 {
     for (int i = 0; i < SIGNALS; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * small_stacks.c - threads run on stacks with hardly any room, with other data just below,
- * and have an alternate stack for handlers: so do goroutines.
+ * small_stacks.c - threads on very small stacks, with other data just below, and with an alternate
+ * stack for handlers, as goroutines have.
  */
 #define _GNU_SOURCE
 #include "probe.h"
@@ -34,7 +34,7 @@ static void check_others(const char *bytes)
     }
 }
 
-/* On the small stack of a runner, of which there are `room` bytes. */
+/* Runs on the small stack of a runner, which has `room` bytes. */
 static void run(struct runner *runner, size_t room, void (*function)(void))
 {
     stack_t alternate = {.ss_sp = runner->alternate, .ss_size = sizeof(runner->alternate)};
@@ -77,7 +77,8 @@ int main(int argc, char **argv)
     pthread_t threads[THREADS];
 
     probe_begin(argc, argv, 2);
-    usleep(1); /* what is looked up the first time takes more of a stack */
+    /* The first call's symbol look-up needs more stack. */
+    usleep(1);
     for (int i = 0; i < THREADS; i++) {
         CHECK(pthread_create(&threads[i], NULL, work, &runners[i + 1]) == 0);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * socket.c - sockets inside one process: a Unix pair that an event loop uses to
- * wake itself, a TCP server with its client, UDP.
+ * socket.c - sockets inside one process: a Unix pair with which an event loop wakes itself, a TCP
+ * server with its client, UDP.
  */
 #include "probe.h"
 
@@ -16,8 +16,8 @@ struct state {
     struct sockaddr_in address, udp_address;
 };
 
-/* Binds to a port of its own on this host: none of those that the kernel gives to whoever
- * asks for any, as somebody else could have it when this is restarted. */
+/* Binds to a fixed port on this host, outside of the kernel's range for automatic ports: another
+ * process could otherwise have the port at the restart. */
 static int bound(int type, struct sockaddr_in *address)
 {
     const int below = 32768; /* /proc/sys/net/ipv4/ip_local_port_range */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * socket_between_ranks.c - TCP and Unix sockets that connect two ranks, with
- * bytes in both directions; one rank waits for the other by way of them
- * meanwhile.
+ * bytes in both directions; meanwhile one rank waits for the other by these
+ * sockets.
  */
 #define _GNU_SOURCE
 #include "probe.h"
@@ -23,13 +23,13 @@ static int listener, tcp, wake_tcp, stream, wake_unix;
 static int packets, datagrams, half, kept[2];
 static char *much;
 
-/* Rank 0 listens; rank 1 learns where. */
+/* Rank 0 listens, and tells rank 1 its address. */
 static int listen_in_rank_0(int domain, void *name, socklen_t size)
 {
     int fd = -1;
 
     if (probe_rank == 0) {
-        const int room = 4 * MUCH, on = 1; /* also for those accepted */
+        const int room = 4 * MUCH, on = 1; /* accepted sockets inherit them */
 
         fd = socket(domain, SOCK_STREAM, 0);
         CHECK(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room) == 0);
@@ -41,7 +41,7 @@ static int listen_in_rank_0(int domain, void *name, socklen_t size)
     return fd;
 }
 
-/* This rank's end of a connection. */
+/* Returns this rank's end of a connection. */
 static int connect_ranks(int from, int domain, const void *name, socklen_t size)
 {
     int fd;
@@ -106,7 +106,7 @@ static int pass(int fd)
     return fd;
 }
 
-/* A pair of which each rank has one end; with `keep` rank 0 keeps both. */
+/* Makes a pair with one end in each rank; with `keep` rank 0 keeps both. */
 static int share_pair(int type, int keep)
 {
     int ends[2] = {-1, -1}, other;
@@ -152,7 +152,7 @@ static void hear(int fd, const char *text)
     CHECK(strcmp(got, text) == 0);
 }
 
-/* What the other rank has said at first, and one thing that it says later. */
+/* The other rank's first bytes, and some that it sends later. */
 static void fill_queues(void)
 {
     say(stream, probe_rank == 0 ? "from 0" : "from 1");
@@ -207,7 +207,7 @@ static void *wait_in_recv(void *unused)
     return unused;
 }
 
-/* Rank 1 waits for rank 0, in two threads, by way of two sockets. */
+/* Rank 1 waits for rank 0, in two threads, by two sockets. */
 static void wait_for_each_other(void)
 {
     struct epoll_event event = {.events = EPOLLIN};
@@ -227,7 +227,7 @@ static void wait_for_each_other(void)
     CHECK(pthread_join(thread, NULL) == 0);
 }
 
-/* The program's own listener still takes connections. */
+/* The program's own listener still accepts connections. */
 static void connect_anew(void)
 {
     int fd = socket(AF_INET, SOCK_STREAM, 0);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * socket_to_stranger.c - a Unix socket connected to a process that is no rank:
- * the checkpoint is refused, nothing is lost.
+ * socket_to_stranger.c - a Unix socket connected to a process that is not a
+ * rank: the checkpoint is refused, and nothing is lost.
  */
 #include "probe.h"
 
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-/* What comes goes back, until the rank ends. */
+/* Sends back all received bytes, until the rank ends. */
 static void echo(int fd)
 {
     char byte;
@@ -18,7 +18,7 @@ static void echo(int fd)
     _exit(0);
 }
 
-/* A process that is nobody's child, with the other end. */
+/* Starts a detached process with the other end. */
 static int connect_stranger(void)
 {
     int ends[2], status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * socket_traffic.c - threads of two ranks exchange numbers by way of sockets all
- * the time, also while a checkpoint comes: none is lost, none comes twice.
+ * socket_traffic.c - threads of two ranks exchange numbers by sockets all the time, also during a
+ * checkpoint: none is lost or duplicated.
  */
 #include "probe.h"
 
@@ -30,7 +30,7 @@ static void send_block(int fd, const uint64_t *block)
     }
 }
 
-/* A block to each other, and so on; the last one of rank 0 ends with 0. */
+/* The ranks send blocks to each other by turns; rank 0's last block ends with 0. */
 static void *exchange(void *argument)
 {
     const int fd = *(int *)argument;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * some_and_any.c - Waitsome, Testsome, Waitany, Testany over a checkpoint.
+ * some_and_any.c - Waitsome, Testsome, Waitany, Testany across a checkpoint.
  */
 #include "probe.h"
 
 #define COUNT 8
 
-/* The request that holds this number is complete exactly once. */
+/* The request for this number is complete exactly once. */
 static void take(int *numbers, int index, int *taken)
 {
     CHECK(index >= 0 && index < COUNT && !taken[index]);
@@ -61,7 +61,8 @@ int main(int argc, char **argv)
         int number = 100 + i;
 
         if (i == COUNT / 2) {
-            probe_gate_together(); /* half of the messages before, half after */
+            /* Half of the messages come before, half after. */
+            probe_gate_together();
         }
         if (probe_rank == 1) {
             MPI_Send(&number, 1, MPI_INT, 0, i, MPI_COMM_WORLD);

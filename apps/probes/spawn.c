@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * spawn.c - a spawned process: works, but cannot be saved yet.
+ * spawn.c - a spawned process, which works but cannot be saved yet.
  */
 #include "probe.h"
 
-/* argv: GATE. The child is this program again. */
+/* argv: GATE. The child runs this program, too. */
 static int be_child(MPI_Comm parent)
 {
     int number;

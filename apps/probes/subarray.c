@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * subarray.c - a subarray type made before, used after.
+ * subarray.c - a subarray type made before the checkpoint and used after it.
  */
 #include "probe.h"
 

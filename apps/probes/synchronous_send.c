@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * synchronous_send.c - a synchronous send completes when its message is being
- * received, not before (MPI 3.1, section 3.4); also one that is followed by
- * messages like it, and one whose receive is posted before the checkpoint.
+ * received, not before (MPI 3.1, section 3.4). Also a send that is followed by
+ * equal messages, and one whose receive is posted before the checkpoint.
  */
 #include "probe.h"
 
@@ -54,7 +54,7 @@ static void receiver(MPI_Request *posted, const int *number)
     CHECK(received(1) == 5);
 }
 
-/* The same to oneself. */
+/* The same from a rank to itself. */
 static void to_self(const int *number, MPI_Request *request)
 {
     MPI_Issend(number, 1, MPI_INT, 0, 1, MPI_COMM_SELF, request);

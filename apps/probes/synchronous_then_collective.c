@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * synchronous_then_collective.c - a synchronous send, received, and then a collective:
- * in a checkpoint in motion its receiver must not be inside before it has told the
- * sender, which enters when the send is complete.
+ * synchronous_then_collective.c - a synchronous send, its receive, and then a collective. In a
+ * checkpoint in which no rank stands still, the receiver must notify the sender before it is inside
+ * the collective; the sender enters when the send is complete.
  */
 #include "probe.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * system_v_queue.c - a queue of messages between two ranks, with messages in
- * it; one rank waits in msgrcv() meanwhile.
+ * system_v_queue.c - a message queue between two ranks, with messages in it;
+ * meanwhile one rank waits in msgrcv().
  */
 #define _GNU_SOURCE
 #include "probe.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * system_v_semaphores.c - a set of semaphores of two ranks, one of which waits
- * in semop() meanwhile.
+ * system_v_semaphores.c - a semaphore set of two ranks; meanwhile one of them
+ * waits in semop().
  */
 #define _GNU_SOURCE
 #include "probe.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * system_v_undo.c - a semaphore that is taken until the process ends: the
- * checkpoint is refused.
+ * system_v_undo.c - a semaphore operation with SEM_UNDO, which the process's
+ * end undoes: the checkpoint is refused.
  */
 #define _GNU_SOURCE
 #include "probe.h"

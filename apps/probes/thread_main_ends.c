@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * thread_main_ends.c - the main thread ends with pthread_exit, and as it is the
- * last one, so does the process.
+ * thread_main_ends.c - the main thread ends with pthread_exit. It is the last
+ * thread, so the process ends, too.
  */
 #include "probe.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * thread_multiple.c - MPI_Init_thread answers, and MPI_Query_thread agrees.
+ * thread_multiple.c - MPI_Init_thread and MPI_Query_thread return the same
+ * level.
  */
 #include "probe.h"
 

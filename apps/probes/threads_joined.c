@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * threads_joined.c - threads alive over the checkpoint, joined after it.
+ * threads_joined.c - threads that live across the checkpoint, and are joined
+ * after it.
  */
 #include "probe.h"
 

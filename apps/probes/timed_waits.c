@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * timed_waits.c - threads in calls with a time-out: none is ended by a
- * checkpoint, and none ends early.
+ * timed_waits.c - threads in calls with a time-out: a checkpoint ends none of
+ * the calls, and none ends early.
  */
 #define _GNU_SOURCE
 #include "probe.h"
@@ -26,8 +26,8 @@ static const struct timespec duration = {0, MILLISECONDS * 1000000l};
 static int epoll, timed_socket[2], semaphores;
 static volatile int is_over;
 
-/* The time of day: the other clocks do not count the time until a restart, and
- * some of the waits are for a time of day. */
+/* Returns the time of day: the other clocks do not count the time until a
+ * restart, and some of the waits are for a time of day. */
 static double now(void)
 {
     struct timespec time;
@@ -47,7 +47,8 @@ static struct timespec later(clockid_t clock)
     return time;
 }
 
-/* Each waits for something that never comes; 1 if it says that time is up. */
+/* Each function waits for an event that never comes; returns 1 if the call
+ * reports the time-out. */
 
 static int do_nanosleep(void)
 {
@@ -121,7 +122,8 @@ static int do_condition(void)
     int result;
 
     pthread_mutex_lock(&mutex);
-    do { /* may wake up for nothing, as POSIX says */
+    /* POSIX allows spurious wake-ups. */
+    do {
         result = pthread_cond_timedwait(&condition, &mutex, &end);
     } while (result == 0);
     pthread_mutex_unlock(&mutex);

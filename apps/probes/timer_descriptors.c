@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * timer_descriptors.c - timers and signals that are read from descriptors, by
- * way of epoll too: running, expired and not yet read, set to a time of day.
+ * timer_descriptors.c - timers and signals that are read from descriptors, also by epoll: running,
+ * expired but not yet read, set to a time of day.
  */
 #define _GNU_SOURCE
 #include "probe.h"
@@ -16,7 +16,7 @@
 #include <time.h>
 
 #define LONG 1000     /* seconds, of those that do not expire */
-#define TOLERANCE 0.5 /* seconds */
+#define TOLERANCE 0.5 /* seconds, of timers that do not expire */
 
 enum { RUNNING, ABSOLUTE, EXPIRED, PERIODIC, COARSE, DISARMED, FAST, TIMERS };
 
@@ -161,7 +161,8 @@ int main(int argc, char **argv)
     sigemptyset(&set);
     sigaddset(&set, SIGUSR1);
     sigaddset(&set, SIGRTMIN + 2);
-    CHECK(sigprocmask(SIG_BLOCK, &set, NULL) == 0); /* in all threads */
+    /* It is due at nearly any time of a checkpoint. */
+    CHECK(sigprocmask(SIG_BLOCK, &set, NULL) == 0);
     probe_begin(argc, argv, 2);
     make_timers();
     queue_signals(&set);

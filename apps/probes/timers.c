@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * timers.c - timers that send signals: of setitimer and timer_create, of all
- * clocks and kinds of notification. They go on with what was left of their
- * time, and are known by the same ids.
+ * timers.c - timers that send signals: of setitimer and timer_create, of all clocks and kinds of
+ * notification. After a restart they run for their remaining time, and keep their ids.
  */
 #define _GNU_SOURCE
 #include "probe.h"
@@ -13,8 +12,8 @@
 #include <sys/time.h>
 #include <time.h>
 
-#define PERIOD 5000000l /* nanoseconds, of those that fire */
-#define LONG 1000       /* seconds, of those that do not */
+#define PERIOD 5000000l /* nanoseconds, of timers that fire */
+#define LONG 1000       /* seconds, of timers that do not */
 #define TOLERANCE 0.5   /* seconds */
 #define MORE 20         /* expirations after the gate */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * twin_messages.c - messages on communicators of MPI_Comm_idup: some are under
- * way for many rounds, and several twins are in the making at once.
+ * way for many rounds, and several duplications are pending at once.
  */
 #include "probe.h"
 
@@ -12,7 +12,7 @@ static MPI_Comm twins[TWINS];
 static int values[TWINS];
 static MPI_Request requests[TWINS];
 
-/* One of a duplicate, and two of the world at the same time. */
+/* Duplicates a duplicate once, and the world twice at the same time. */
 static void make_twins(void)
 {
     MPI_Request making[TWINS];
@@ -32,7 +32,8 @@ static void post(void)
     }
 }
 
-/* What the other rank has posted a receive for long ago, or will. */
+/* Sends messages for which the other rank posted a receive long ago, or will do
+ * so. */
 static void send(int round)
 {
     for (int i = 0; i < TWINS; i++) {

@@ -33,7 +33,7 @@ static MPI_Datatype pair_type(void)
 
     MPI_Type_create_struct(2, lengths, places, types, &bare);
     MPI_Type_create_resized(bare, 0, sizeof(struct pair), &pair);
-    MPI_Type_free(&bare); /* a parent may go before its child */
+    MPI_Type_free(&bare); /* a parent may be freed first */
     MPI_Type_commit(&pair);
     return pair;
 }

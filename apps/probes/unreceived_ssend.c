@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * unreceived_ssend.c - synchronous sends of all kinds whose receives are posted
- * only after the checkpoints: none is complete before, however often a rank
- * looks; also not one that is sent while a checkpoint is under way.
+ * only after the checkpoints. None may complete before, however often a rank
+ * tests it, also if it is sent during a checkpoint.
  */
 #include "probe.h"
 
 #define KINDS 4         /* short and long, nonblocking and persistent */
-#define LONG  (1 << 20) /* bytes, more than a library sends unasked */
+#define LONG  (1 << 20) /* bytes, above the eager limit */
 #define PEER  (1 - probe_rank)
 #define PAUSE 1000  /* us */
-#define LAST  KINDS /* tag of the message that is sent again and again */
+#define LAST  KINDS /* tag of the repeated message */
 
 static char *data[KINDS + 1];
 static MPI_Request requests[KINDS + 1];
@@ -56,8 +56,8 @@ static void receive(int kind)
     free(buffer);
 }
 
-/* One message after the other, each received when its sender has seen that it
- * takes a receive. */
+/* Sends one message after the other. Each is received when its sender has seen
+ * that it needs a receive. */
 static void exchange_last(void)
 {
     receive(LAST);
@@ -74,7 +74,7 @@ int main(int argc, char **argv)
     }
     while (probe_gate_step()) {
         check_incomplete();
-        MPI_Barrier(MPI_COMM_WORLD); /* both have looked */
+        MPI_Barrier(MPI_COMM_WORLD); /* both have tested */
         exchange_last();
         usleep(PAUSE);
     }

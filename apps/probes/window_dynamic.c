@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * window_dynamic.c - memory that was attached to a window, one piece detached
- * again; attached and detached further after the gate.
+ * window_dynamic.c - memory that is attached to a window, with one piece
+ * detached again; more is attached and detached after the gate.
  */
 #include "probe.h"
 

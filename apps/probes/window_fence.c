@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * window_fence.c - between two fences: what was put and accumulated before the
- * gate, and what is after it.
+ * window_fence.c - between two fences: puts and accumulates before the gate,
+ * and others after it.
  */
 #include "probe.h"
 
 #define COUNT 6
 
-/* Every other number of the target, as the origin has them in a row. */
+/* Puts the origin's contiguous numbers to every other number of the target. */
 static void put_strided(const int *numbers, MPI_Win window)
 {
     MPI_Datatype strided;

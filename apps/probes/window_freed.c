@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * window_freed.c - a window that is gone: the program can be saved again.
+ * window_freed.c - a freed window: the program can be saved again.
  */
 #include "probe.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * window_lock.c - rank 0 holds the lock of rank 1's memory alone and has put
- * something, while rank 1 waits for the same lock.
+ * window_lock.c - rank 0 holds the exclusive lock of rank 1's memory and has
+ * made a put, while rank 1 waits for the same lock.
  */
 #include "probe.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * window_lock_all.c - inside of MPI_Win_lock_all: requests that are pending, a
- * counter that ranks 0 and 1 draw numbers from, and a lock made of
- * compare-and-swap, which rank 0 holds. The memory is shared because Open MPI
- * 4.1 crashes when it swaps in any other.
+ * window_lock_all.c - inside of MPI_Win_lock_all: pending requests, a counter
+ * from which ranks 0 and 1 draw numbers, and a lock made of compare-and-swap,
+ * which rank 0 holds. The memory is shared because Open MPI 4.1 crashes when it
+ * swaps in any other.
  */
 #include "probe.h"
 
@@ -41,7 +41,7 @@ static void give_lock(void)
     MPI_Win_flush(HOME, window);
 }
 
-/* Adds to the total what no other rank may change meanwhile. */
+/* Adds to the total, which no other rank may change meanwhile. */
 static void add_to_total(long value)
 {
     long total;
@@ -53,7 +53,7 @@ static void add_to_total(long value)
     MPI_Win_flush_all(window);
 }
 
-/* What ranks 0 and 1 do; returns the sum of the numbers drawn. */
+/* The work of ranks 0 and 1; returns the sum of the numbers drawn. */
 static long use(void)
 {
     const int other = 1 - probe_rank;

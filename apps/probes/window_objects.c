@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * window_objects.c - what hangs on a window: attributes, name, infos, error
- * handler and group; windows of a part of the ranks and of one rank alone.
+ * window_objects.c - objects of a window: attributes, name, infos, error handler and group; windows
+ * of some of the ranks and of one rank alone.
  */
 #include "probe.h"
 
@@ -56,7 +56,7 @@ static void check_name_and_group(MPI_Win window, int size)
     MPI_Group_free(&group);
 }
 
-/* Without an epoch there is no access. */
+/* An access without an epoch is an error. */
 static void check_error(MPI_Win window)
 {
     handled = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * window_pscw.c - rank 1 is exposed and waits for rank 0, which has begun its
- * access and put a part of what it has to put.
+ * window_pscw.c - rank 1 has begun an exposure epoch and waits for rank 0,
+ * which has begun its access epoch and has made some of its puts.
  */
 #include "probe.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * window_shared.c - memory that all ranks load and store: one piece without
- * gaps, and one with each rank's part by itself, of which one has none.
+ * window_shared.c - memory that all ranks load and store: one contiguous piece,
+ * and one with a separate part for each rank, of which one rank has none.
  */
 #include "probe.h"
 
@@ -79,7 +79,7 @@ int main(int argc, char **argv)
     }
     wait_for_all(&whole);
     check(&apart, 2, 9);
-    store(&whole, 2, 8); /* the pages are still the same in all ranks */
+    store(&whole, 2, 8); /* all ranks still share the pages */
     wait_for_all(&whole);
     for (int i = 0; i < 3; i++) {
         check(&whole, i, 8);

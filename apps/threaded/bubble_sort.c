@@ -3,7 +3,7 @@
  * bubble_sort.c [MEBIBYTES [THREADS [RECORDS]]] - sorts an index of records.
  *
  * The records take the memory, and are not moved. Each thread sorts a block of
- * their index by bubble sort; then neighbours merge their blocks, each keeping
+ * their index by bubble sort. Then neighbours merge their blocks, each keeping
  * its half, in as many phases as there are threads (odd-even transposition).
  */
 #include "records.h"
@@ -13,7 +13,7 @@
 
 struct sort {
     struct records records;
-    size_t *index[2]; /* places of records; merges go from one to the other */
+    size_t *index[2]; /* positions of records; merges alternate between them */
     pthread_barrier_t barrier;
     _Atomic uint64_t answer;
     _Atomic uint64_t difference; /* between the two indexes */
@@ -30,8 +30,9 @@ static void make_part(void *shared, int index, int count)
     }
 }
 
-/* Blocks are equally large but for the last, as if the index were padded there:
- * else the transposition might not sort. Beyond both ends they are empty. */
+/* All blocks except the last have the same size, as if the index were padded
+ * there; otherwise the transposition might not sort. Blocks outside of the
+ * index are empty. */
 static struct range block_of(const struct sort *sort, int block, int blocks)
 {
     size_t records = sort->records.count;
@@ -52,7 +53,7 @@ static int is_ordered(const struct sort *sort, size_t first, size_t second)
 static void bubble(const struct sort *sort, struct range block)
 {
     size_t *index = sort->index[0];
-    size_t unsorted = block.to; /* end of what may still be unsorted */
+    size_t unsorted = block.to; /* end of the possibly unsorted part */
 
     while (unsorted > block.from) {
         size_t last_swap = block.from;
@@ -71,7 +72,8 @@ static void bubble(const struct sort *sort, struct range block)
     }
 }
 
-/* Merges two adjacent blocks, and writes as much of the result as is `kept`. */
+/* Merges two adjacent blocks, and writes the part of the result within
+ * `kept`. */
 static void merge(const struct sort *sort, int phase, struct range low,
                   struct range high, struct range kept)
 {
@@ -125,7 +127,7 @@ static void check_part(void *shared, int index, int count)
 
         check_record(&sort->records, record);
         CHECK(record->origin == sorted[place]);
-        /* No record is twice in this order, so each is there. */
+        /* The order is strict, so each record occurs once. */
         CHECK(place == 0 ||
               is_before(sorted_record(sort, sorted, place - 1), record));
         atomic_fetch_add(&sort->answer,

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * clock_waits.c - threads that wait by CLOCK_MONOTONIC and CLOCK_BOOTTIME, each
- * in another way, while the host changes.
+ * clock_waits.c - threads that wait by CLOCK_MONOTONIC and CLOCK_BOOTTIME, each in another way,
+ * while the host changes.
  *
  *     clock_waits GATE [NAME | reading | handler]
  *
- * Each thread begins a wait of some seconds. When the file GATE exists, it has
- * to be over in time, and another, short one has to last as long as it should.
- * A thread reads the clocks all the time: they never go back and do not jump.
- * NAME: only that wait. reading: the first thread does nothing but read the clock.
- * handler: a handler of a signal interrupts that, and takes most of the time. Then
- * a reading that it interrupted may be wrong (docs/clocks.md), but has to end.
+ * Each thread begins a wait of some seconds. After the file GATE exists, this wait has to end in
+ * time, and another, short wait has to last as long as it should. A thread reads the clocks all the
+ * time: they never go back and do not jump. NAME: only that wait. reading: the first thread only
+ * reads the clock. handler: a signal handler interrupts these reads, and takes most of the time. An
+ * interrupted read may then be wrong (docs/clocks.md), but has to end.
  */
 #define _GNU_SOURCE
 #include <aio.h>
@@ -61,14 +60,14 @@ static void fail(const char *name, const char *what, long value)
     __atomic_fetch_add(&failures, 1, __ATOMIC_SEQ_CST);
 }
 
-/* What a wait is given: a time of a clock, and the milliseconds until then. */
+/* The arguments of a wait: a time of a clock, and the milliseconds until then. */
 struct until {
     clockid_t clock;
     struct timespec time;
     int milliseconds;
 };
 
-/* Each waits for something that never comes; 1 if it says that time is up. */
+/* Each function waits for an event that never comes; returns 1 if the call reports the time-out. */
 
 static int do_clock_nanosleep(const struct until *until)
 {
@@ -316,7 +315,8 @@ static struct until later(clockid_t clock, int milliseconds)
 
 static void wait_once(struct wait *wait, int milliseconds)
 {
-    const int64_t start = read_ms(wait->clock); /* first, as time goes on between them */
+    /* This comes first, as time passes between the two. */
+    const int64_t start = read_ms(wait->clock);
     const struct until until = later(wait->clock, milliseconds);
     int64_t took;
 
@@ -365,7 +365,7 @@ static int64_t read_by(clockid_t clock, int by_call)
 {
     struct timespec time = {0, 0};
 
-    if (by_call) { /* the function that takes any call's number */
+    if (by_call) { /* syscall(), for any call's number */
         syscall(SYS_clock_gettime, clock, &time);
     } else {
         clock_gettime(clock, &time);
@@ -373,7 +373,7 @@ static int64_t read_by(clockid_t clock, int by_call)
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-/* Reads the clocks all the time, so that a checkpoint falls into a reading. */
+/* Reads the clocks all the time, so that a checkpoint interrupts a read. */
 static void *read_clocks(void *unused)
 {
     int64_t last[CLOCK_COUNT];
@@ -393,7 +393,7 @@ static void *read_clocks(void *unused)
     return unused;
 }
 
-/* Between two signals there is little time, which goes into readings. */
+/* There is little time between two signals, and clock reads fill it. */
 static void handle(int signal)
 {
     const int64_t end = read_ms(CLOCK_REALTIME) + 20;
@@ -422,8 +422,8 @@ static void read_in_first_thread(int with_handler)
     }
 }
 
-/* After the restart only: libc's threads for it block all signals, so that a
- * checkpoint would be refused. */
+/* Runs only after the restart: libc's threads for AIO block all signals, so a checkpoint would be
+ * refused. */
 static void wait_for_file(void)
 {
     const struct timespec time = {0, SHORT_MS * 1000000l};

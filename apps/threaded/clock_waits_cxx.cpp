@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//
-// clock_waits_cxx.cpp - deadlines of std::chrono::steady_clock that are kept in
-// variables while the host changes.
+// clock_waits_cxx.cpp - deadlines of std::chrono::steady_clock in variables, while the host
+// changes.
 //
 //     clock_waits_cxx GATE
 //
-// A wait of some seconds is pending when the file GATE comes to exist. Then short
-// waits have to last as long as they should by the time of day.
+// A wait of some seconds is pending when the file GATE appears. After that, short waits have to
+// last as long as they should by the time of day.
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>

@@ -4,8 +4,8 @@
  *
  * Two square matrices of 64-bit integers and their product, modulo 2^64, take
  * the memory. Threads take rows of the product from a shared counter until ROWS
- * of them are computed, or all if not told. The product is checked by a vector
- * (Freivalds), all else against the generator.
+ * rows are computed, or all by default. A vector checks the product
+ * (Freivalds); the generator checks all else.
  */
 #include "threaded.h"
 
@@ -19,7 +19,7 @@ struct product {
     uint64_t *matrix[MATRICES];
     uint64_t *vector;
     uint64_t *right_vector; /* the right matrix times the vector */
-    atomic_size_t next_row; /* that no thread has taken */
+    atomic_size_t next_row; /* the first row that no thread has taken */
     _Atomic uint64_t answer;
 };
 
@@ -68,7 +68,7 @@ static void make_part(void *shared, int index, int count)
     }
 }
 
-/* Adds whole rows, as memory is read fastest in its order. */
+/* Adds whole rows: sequential access is the fastest. */
 static void compute_row(const struct product *p, size_t row)
 {
     const uint64_t *left = row_of(p, LEFT, row);

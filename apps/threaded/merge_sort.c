@@ -3,9 +3,9 @@
  * merge_sort.c [MEBIBYTES [THREADS [ROUNDS]]] - sorts records by moving them.
  *
  * 250,000 records and the second buffer for their merge take the memory.
- * Threads sort parts of them; the parts are merged pair by pair in parallel,
- * the last pair by one thread alone. All contents of both buffers are checked
- * after each round.
+ * Threads sort parts of the records. The parts are merged pair by pair in
+ * parallel, the last pair by one thread alone. All contents of both buffers are
+ * checked after each round.
  */
 #include "records.h"
 
@@ -15,18 +15,19 @@
 #define RECORDS_PER_STEP 4096
 
 struct sort {
-    struct records sorted; /* in the end; both have all records all the time */
+    struct records sorted; /* at the end; both always have all records */
     struct records spare;
     _Atomic uint64_t answer;
     _Atomic uint64_t difference; /* between the records of the two buffers */
 };
 
-/* To sort the records of a range, the same in both buffers, into `target`. */
+/* Sorts the records of a range, which is the same in both buffers, into
+ * `target`. */
 struct task {
     const struct records *target;
     const struct records *source; /* is overwritten */
     struct range range;
-    int threads; /* one or none: no other is started */
+    int threads; /* if one or none, it starts no other */
 };
 
 static void make_part(void *shared, int index, int count)
@@ -40,7 +41,8 @@ static void make_part(void *shared, int index, int count)
     }
 }
 
-/* Where the second half of a range begins, in proportion to its threads. */
+/* Returns the start of the second half of a range, in proportion to its
+ * threads. */
 static size_t middle_of(const struct task *task)
 {
     size_t length = task->range.to - task->range.from;
@@ -73,7 +75,8 @@ static void merge(const struct task *task)
 
 static void sort_range(struct task *task);
 
-/* Sorts each `count`th half from `index` on, to where they are merged from. */
+/* Sorts each `count`th half from `index` on, into the buffer that the merge
+ * reads. */
 static void sort_halves(void *shared, int index, int count)
 {
     const struct task *whole = shared;
@@ -116,7 +119,7 @@ static void check_part(void *shared, int index, int count)
 
         check_record(&sort->sorted, record);
         check_record(&sort->spare, spare);
-        /* No record is twice in this order, so each is there. */
+        /* The order is strict, so each record occurs once. */
         CHECK(place == 0 ||
               is_before(record_at(&sort->sorted, place - 1), record));
         answer += record_answer(&sort->sorted, record, place);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pattern_matching.c [MEBIBYTES [THREADS [ROUNDS]]] - finds what is most alike.
+ * pattern_matching.c [MEBIBYTES [THREADS [ROUNDS]]] - finds the best match of a
+ * pattern.
  *
- * A text takes the memory. Each thread looks in a part of it for the ten
- * characters that have the least edit distance from a pattern; the first if
- * there are several. The pattern is planted, with one character changed, at
- * places that are known from the generator. All of the text is checked after
+ * A text takes the memory. Each thread searches a part of it for the ten
+ * characters with the least edit distance from a pattern, and takes the first
+ * if there are several. Copies of the pattern, with one character changed, are
+ * at places that the generator determines. All of the text is checked after
  * each round.
  */
 #include "threaded.h"
@@ -13,7 +14,7 @@
 #include <pthread.h>
 
 #define LENGTH 10                /* of the pattern */
-#define BLOCK  ((size_t)1 << 16) /* that is generated, or searched in a step */
+#define BLOCK  ((size_t)1 << 16) /* size of a generated or searched step */
 #define COPIES 3                 /* of the pattern in the text */
 
 struct match {
@@ -27,7 +28,7 @@ struct search {
     unsigned char *text;
     size_t blocks;
     struct match best;
-    pthread_mutex_t lock; /* of the best match */
+    pthread_mutex_t lock; /* guards the best match */
 };
 
 static const struct match NO_MATCH = {.distance = LENGTH + 1};
@@ -37,7 +38,8 @@ static uint64_t pattern_key(const struct search *search)
     return mix4(search->round, 0, 0, 1);
 }
 
-/* Where a copy is, in ascending order; all of it is in one block. */
+/* The places of the copies, in ascending order; each copy is within one
+ * block. */
 static size_t place_of(const struct search *search, size_t copy)
 {
     uint64_t key = mix4(search->round, copy, 0, 2);
@@ -88,8 +90,8 @@ static unsigned lesser(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* How many characters must be changed, left out or added: Wagner and Fischer's
- * dynamic programming, which keeps one row of the table. */
+/* The number of characters to change, leave out or add: Wagner and Fischer's
+ * dynamic programming, with one row of the table. */
 static unsigned edit_distance(const unsigned char *a, const unsigned char *b)
 {
     unsigned row[LENGTH + 1];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* records.c - makes the records of the sorting programs, and knows them again.
- */
+/* records.c - makes the records of the sorting programs, and checks them. */
 #include "records.h"
 
 #define KEY_BITS 20 /* few enough for some keys to be equal */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * records.h - what the sorting programs sort.
+ * records.h - the records of the sorting programs.
  *
- * A record's whole contents follow from its key and origin, so that they can be
- * checked wherever it is.
+ * A record's whole content follows from its key and origin, so it can be
+ * checked anywhere.
  */
 #ifndef RECORDS_H
 #define RECORDS_H
@@ -11,8 +11,8 @@
 #include "threaded.h"
 
 struct record {
-    uint64_t key;    /* by which they are sorted; some are equal, */
-    uint64_t origin; /* then by the place where the record was made */
+    uint64_t key;    /* the sort key; some are equal */
+    uint64_t origin; /* then by the record's original place */
     unsigned char payload[];
 };
 
@@ -23,16 +23,16 @@ struct records {
     uint64_t round; /* other rounds have other records */
 };
 
-/* As many records, without contents, as large as fits into `bytes`. */
+/* Allocates records without contents, as large as fits into `bytes`. */
 struct records allocate_records(size_t count, size_t bytes);
 
-/* Gives the record at `place` the contents it is to have at first. */
+/* Gives the record at `place` its initial contents. */
 void make_record(const struct records *records, size_t place);
 
 /* Checks each byte of a record, which may have been moved. */
 void check_record(const struct records *records, const struct record *record);
 
-/* The share in the answer of a record that has come to `place`. */
+/* Returns the contribution to the answer of a record at `place`. */
 uint64_t record_answer(const struct records *records,
                        const struct record *record, size_t place);
 

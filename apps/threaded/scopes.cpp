@@ -4,9 +4,8 @@
  *
  *     scopes STEPS
  *
- * A second thread is in no-checkpoint regions most of the time; the first one reaches
- * safe points, with hooks, and asks for a checkpoint now and then. Runs with ckpt and
- * without.
+ * A second thread is in no-checkpoint regions most of the time. The first one reaches safe points,
+ * with hooks, and requests a checkpoint now and then. Runs with ckpt and without.
  */
 #include "ckpt.hpp"
 #include "may_end.h"
@@ -37,7 +36,7 @@ constexpr std::size_t page_words = 4096 / sizeof(long);
 
 std::atomic<bool> done;
 
-/* Nobody may come back in the middle. */
+/* No restart may resume in the middle. */
 void be_in_regions()
 {
     while (!done) {
@@ -60,13 +59,13 @@ void ask()
     CHECK(answer != CKPT_ABSENT || !ckpt_active());
 }
 
-/* Hooks run in the thread that has reached a safe point: either of the two. */
+/* Hooks run in the thread that has reached a safe point, which may be either of the two. */
 struct Device {
     std::atomic<bool> is_open = true;
     std::atomic<int> restarts = 0;
 };
 
-/* How often the program had been restarted then. */
+/* Returns how often the program had been restarted at the write. */
 std::uint64_t write(std::vector<long> &kept, std::vector<long> &scratch, long step)
 {
     ckpt::NoCheckpoint here;
@@ -81,7 +80,7 @@ void check(const std::vector<long> &kept, const std::vector<long> &scratch, long
 {
     ckpt::NoCheckpoint here;
     const bool came_back = ckpt_restarts() != restarts;
-    /* Not the first and the last page, which others may share. */
+    /* Skips the first and the last page, which may contain other data. */
     for (std::size_t i = page_words; i + 2 * page_words < words; i += page_words) {
         CHECK(kept[i] == step);
         CHECK(scratch[i] == (came_back ? 0 : step));

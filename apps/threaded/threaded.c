@@ -105,7 +105,8 @@ void show_progress(void)
 
     pthread_mutex_lock(&lock);
     now = milliseconds();
-    /* Also shown when the clock has gone back: after a restart elsewhere. */
+    /* Also shows progress when the clock has gone back, after a restart on
+     * another host. */
     if (now - shown_at >= LINES_APART) {
         printf("step %" PRIu64 "\n", steps);
         fflush(stdout);

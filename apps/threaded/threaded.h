@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * threaded.h - what the self-checking multithreaded programs share.
+ * threaded.h - code that the self-checking multithreaded programs share.
  *
- * They are the programs that section 4.1 of Plank's dissertation (1993) takes
- * checkpoints of: processes whose threads share their memory. Nothing of MPI.
+ * Section 4.1 of Plank's dissertation (1993) takes checkpoints of these
+ * programs: processes whose threads share their memory. Does not depend on MPI.
  */
 #ifndef THREADED_H
 #define THREADED_H
@@ -25,8 +25,8 @@
 /* Argument `index`, which must be positive, or `otherwise` if there is none. */
 size_t count_argument(int argc, char **argv, int index, size_t otherwise);
 
-/* Bytes of memory, from argument `index` in MiB; or else a 16th of what the
- * machine has. */
+/* Returns bytes of memory, from argument `index` in MiB; or else a 16th of the
+ * machine's memory. */
 size_t memory_argument(int argc, char **argv, int index);
 
 /* Argument `index`, or else the number of processors. */
@@ -40,19 +40,18 @@ struct range {
     size_t to; /* not included */
 };
 
-/* What thread `index` of `threads` has to do with `count` things. */
+/* Returns the part of `count` things for thread `index` of `threads`. */
 struct range part_of(size_t count, int index, int threads);
 
-/* Runs work(shared, index, count) for each index in as many threads, the
- * caller's being the first, and returns when all have ended. */
+/* Runs work(shared, index, count) for each index in as many threads; the caller
+ * is the first one. Returns when all have ended. */
 void run_threads(int count, void (*work)(void *shared, int index, int count),
                  void *shared);
 
-/* To be called after each bit of work: tells now and then how many there were.
- */
+/* Call it after each unit of work: prints the number of units now and then. */
 void show_progress(void);
 
-/* Prints it when the program may end: see may_end.h. */
+/* Prints the answer when the program may end: see may_end.h. */
 void print_answer(uint64_t answer);
 
 #endif

@@ -2,18 +2,18 @@
 /*
  * travelling_salesman.c [CITIES [THREADS [ROUNDS]]] - finds shortest tours.
  *
- * Branch and bound: threads take beginnings of tours from a shared counter and
- * leave a tour once it cannot be shorter than the best that any has found. The
- * length is checked by Held and Karp's dynamic programming. Needs hardly any
- * memory. Which tour is found depends on timing if several are shortest; the
- * answer is of their length only.
+ * Branch and bound: threads take beginnings of tours from a shared counter.
+ * They abandon a tour when it cannot be shorter than the best tour that any
+ * thread has found. Held and Karp's dynamic programming checks the length.
+ * Needs hardly any memory. If several tours are shortest, timing decides which
+ * one is found; the answer depends on the length only.
  */
 #include "threaded.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define FEWEST_CITIES 3 /* as many has the beginning of a tour */
+#define FEWEST_CITIES 3 /* the beginning of a tour has as many */
 #define MOST_CITIES   20
 #define MAP_SIDE      1000
 #define NO_TOUR       UINT32_MAX
@@ -26,16 +26,16 @@ struct salesman {
     atomic_int next_beginning;     /* that no thread has taken */
     _Atomic uint32_t best_length;
     int best_tour[MOST_CITIES];
-    pthread_mutex_t lock; /* of the best tour, and to change its length */
+    pthread_mutex_t lock; /* guards the best tour, and changes of its length */
 };
 
-/* The beginning of a tour, perhaps all of it but for the way back. */
+/* The beginning of a tour, up to a whole tour without the way back. */
 struct path {
     int count;
     int city[MOST_CITIES];
     uint32_t visited; /* one bit for each city */
     uint32_t length;
-    uint32_t remaining; /* no way on from here and back is shorter */
+    uint32_t remaining; /* lower bound of the way on and back */
 };
 
 /* Manhattan distance: no rounding. */
@@ -131,7 +131,7 @@ static void search(struct salesman *s, const struct path *path)
     }
 }
 
-/* Searches among the tours whose second and third city `beginning` tells. */
+/* Searches the tours whose second and third city `beginning` selects. */
 static void search_beginning(struct salesman *s, int beginning)
 {
     int second = 1 + beginning / (s->cities - 1);
@@ -159,8 +159,9 @@ static void take_beginnings(void *shared, int index, int count)
     }
 }
 
-/* The shortest way from city 0 through all of `set` that ends at `last` of it,
- * given those for smaller sets. City 0 is in no set, bit 0 is city 1. */
+/* Returns the length of the shortest path from city 0 through all of `set` that
+ * ends at its member `last`, given those for smaller sets. City 0 is in no set;
+ * bit 0 is city 1. */
 static uint32_t shortest_through(const struct salesman *s,
                                  uint32_t (*shortest)[MOST_CITIES],
                                  uint32_t set, int last)
@@ -178,7 +179,7 @@ static uint32_t shortest_through(const struct salesman *s,
     return least;
 }
 
-/* The length of the shortest tour, by Held and Karp. */
+/* Returns the length of the shortest tour, by Held and Karp. */
 static uint32_t shortest_tour(const struct salesman *s)
 {
     uint32_t sets = UINT32_C(1) << (s->cities - 1), least = NO_TOUR;
@@ -200,7 +201,7 @@ static uint32_t shortest_tour(const struct salesman *s)
     return least;
 }
 
-/* Checks that the best tour visits each city and is as long as is said. */
+/* Checks that the best tour visits each city and has the reported length. */
 static void check_tour(const struct salesman *s)
 {
     struct path tour = first_city(s);

@@ -4,7 +4,7 @@
 !
 !     phases STEPS
 !
-! Runs with ckpt and without; what is wrong ends the job.
+! Runs with ckpt and without; an error ends the job.
 !
 module device
     use, intrinsic :: iso_c_binding

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""phases.py STEPS - module ckpt of ckpt.py: safe points, hooks, excluded memory, a region,
-a checkpoint that all ask for. Runs with ckpt and without."""
+"""phases.py STEPS - module ckpt of ckpt.py: safe points, hooks, excluded memory, a region, and a
+checkpoint that all ranks request. Runs with ckpt and without."""
 
 import itertools
 import os
@@ -15,18 +15,18 @@ SIZE = 4 << 20
 
 
 class Device:
-    """No checkpoint may see it open."""
+    """A device that must be closed at each checkpoint."""
 
     is_open = True
     restarts = 0
 
     def close(self):
-        """Before a checkpoint."""
+        """Hook before a checkpoint."""
         assert self.is_open
         self.is_open = False
 
     def open(self, answer):
-        """After one."""
+        """Hook after a checkpoint."""
         assert not self.is_open and answer in (ckpt.TAKEN, ckpt.RESTARTED, ckpt.REFUSED)
         self.is_open = True
         self.restarts += answer == ckpt.RESTARTED
@@ -57,7 +57,7 @@ def main():
                 assert world.allreduce(step, MPI.MAX) == step
             ckpt.safe_point()
             is_new = ckpt.restarts() != before
-            # Buffers do not begin with a page: no byte of the first and last one.
+            # Buffers are not page-aligned: skips the bytes of the first and the last page.
             for i in range(PAGE, SIZE - PAGE, PAGE):
                 assert kept[i] == value and scratch[i] == (0 if is_new else value), i
             assert device.is_open

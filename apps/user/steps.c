@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * steps.c - a program that says much about its checkpoints: memory that need not be
- * saved, safe points, regions, hooks, and checkpoints of its own.
+ * steps.c - a program that uses much of ckpt.h: excluded memory, safe points, no-checkpoint
+ * regions, hooks, and its own checkpoint requests.
  *
  *     steps MODE STEPS [FILE]
  *
- * MODE is a word of letters: `s` only at safe points, with a different way to them on
- * each rank; `r` in no-checkpoint regions most of the time; `h` with hooks; `n` rank 0
- * asks for a checkpoint now and then; `a` all ask together and wait; `g` in a region
- * until FILE exists; `x` excludes its memory in every other stretch of steps only; `u`
- * the safe points of the ranks do not belong together; `m` MPI_THREAD_MULTIPLE. Runs with ckpt and without.
- * One of s, r and h is among them. Each step is a ring of messages and a reduction.
- * Whatever is wrong ends the job.
+ * MODE is a word of letters: `s` allows checkpoints only at safe points, which each rank reaches in
+ * a different way; `r` in no-checkpoint regions most of the time; `h` with hooks; `n` rank 0
+ * requests a checkpoint now and then; `a` all ranks request one together and wait; `g` in a region
+ * until FILE exists; `x` excludes its memory only in every other stretch of steps; `u` the safe
+ * points of the ranks do not match; `m` MPI_THREAD_MULTIPLE. One of s, r and h must be among them.
+ * Runs with ckpt and without. Each step is a ring of messages and a reduction. An error ends the
+ * job.
  */
 #include "ckpt.h"
 #include "selfcheck.h"
@@ -28,7 +28,7 @@
 static int rank, size;
 static const char *mode;
 
-/* No checkpoint may see it open. */
+/* A device that must be closed at each checkpoint. */
 static struct {
     int open;
     int restarts;
@@ -42,7 +42,7 @@ static int has(char letter)
     return strchr(mode, letter) != NULL;
 }
 
-/* Every third time it cannot be closed. */
+/* The device cannot be closed every third time. */
 static int close_device(void *data)
 {
     CHECK(data == &device && device.open);
@@ -61,7 +61,7 @@ static void open_device(int answer, void *data)
     device.restarts += answer == CKPT_RESTARTED;
 }
 
-/* Zero if the process was saved since they were written, else as written. */
+/* Each byte is zero if the process was restarted since the write, otherwise unchanged. */
 static void check_scratch(unsigned char value, uint64_t restarts, int excluded)
 {
     const int is_new = ckpt_restarts() != restarts && excluded;
@@ -118,7 +118,7 @@ static void ask(long step)
     }
 }
 
-/* Between two of these all that happens with the memory is alike. */
+/* Within a stretch, the memory is used in the same way. */
 static int stretch(long step)
 {
     return (int)(step / 30);
@@ -136,7 +136,7 @@ static void change_excluded(long step)
     }
 }
 
-/* Rank 0 sends behind its safe point what the others need to come to theirs. */
+/* After its safe point, rank 0 sends the messages that the others need to reach theirs. */
 static void reach_safe_point(long step)
 {
     long in = step;
@@ -164,7 +164,7 @@ static void do_step(long step)
         exchange(step);
         ckpt_enable();
         usleep((useconds_t)STEP_US);
-        check_scratch(value, restarts, 1); /* nobody saves it here */
+        check_scratch(value, restarts, 1); /* no checkpoint happens here */
         CHECK(ckpt_restarts() == restarts);
         ckpt_enable();
     } else {
@@ -204,7 +204,7 @@ int main(int argc, char **argv)
     steps = atol(argv[2]);
     CHECK(posix_memalign((void **)&scratch, PAGE, SCRATCH) == 0);
     CHECK(posix_memalign((void **)&kept, PAGE, SCRATCH) == 0);
-    CHECK(ckpt_exclude(scratch, SCRATCH) == 0); /* before MPI_Init, too */
+    CHECK(ckpt_exclude(scratch, SCRATCH) == 0); /* allowed before MPI_Init */
     MPI_Init_thread(&argc, &argv, has('m') ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
                     &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * absent.c - one rank computes for long without a call of MPI, while the others write to
- * its memory.
+ * absent.c - one rank computes for long without a call of MPI, while the others write to its
+ * memory.
  *
- * All compute equally much. After each step each rank but 0 writes --size words of that step
- * into its place in the memory of rank 0, which looks at them when it has done all its steps.
+ * All ranks compute equally much. After each step each rank except rank 0 writes --size words of
+ * that step into its place in the memory of rank 0. Rank 0 checks them when it has done all its
+ * steps.
  */
 #include "program.h"
 
-/* Words that a step is made of, each from the one before: about half a millisecond. */
+/* The words of a step, each computed from the previous one: about half a millisecond. */
 enum { CHAIN = 100000 };
 
 static uint64_t compute(uint64_t word)
@@ -29,7 +30,7 @@ static size_t place_of(const struct program *program, int rank)
     return (size_t)(rank - 1) * (size_t)program->size;
 }
 
-/* Of rank 0: returns what it has computed. */
+/* In rank 0: returns the computed number. */
 static uint64_t compute_alone(struct program *program)
 {
     uint64_t word = program->seed;
@@ -45,7 +46,8 @@ static void compute_and_write(const struct area *area, struct program *program,
                               uint64_t *words)
 {
     const size_t at = place_of(program, program->rank) * sizeof(*words);
-    volatile uint64_t word = program->seed; /* it is computed, though nobody looks at it */
+    /* The compiler must not remove the unused computation. */
+    volatile uint64_t word = program->seed;
 
     for (long step = 0; step < program->steps; step++) {
         program_step(program, step);
@@ -58,7 +60,7 @@ static void compute_and_write(const struct area *area, struct program *program,
     }
 }
 
-/* Of rank 0: each place has the words of the last step. */
+/* In rank 0: each place has the words of the last step. */
 static int is_right(const struct area *area, const struct program *program)
 {
     int right = 1;

@@ -6,7 +6,7 @@
 
 #include "seen.h"
 
-/* Where the parts of the ranks are that this one can load from. */
+/* Finds the parts of other ranks that this rank can load from. */
 static void find_parts(struct area *area, int shared)
 {
     int rank, unit;

@@ -3,14 +3,14 @@
  * barnes.c - bodies that attract each other, by the method of Barnes and Hut,
  * in the manner of SPLASH-2's Barnes.
  *
- * The --size bodies are dealt out in blocks. In a step each rank moves its own,
- * shows their places in a window and reads the others' (MPI_Get, or loads with
- * --shared); all ranks build one octree in a second window (see tree.h) and
- * compute their bodies' accelerations from its cells, which they read from each
- * other as they come to them. The size of the tree is the
- * largest coordinate of all ranks. Velocities are known to a body's rank only.
- * At the end each rank compares its bodies' accelerations with direct sums over
- * all others.
+ * The ranks have the --size bodies in blocks. In a step each rank moves its own
+ * bodies, publishes their places in a window and reads the others' (MPI_Get, or
+ * loads with --shared). All ranks build one octree in a second window (see
+ * tree.h). They compute their bodies' accelerations from its cells, which they
+ * read from each other on demand. The size of the tree is the largest
+ * coordinate of all ranks. Only a body's rank knows its velocity. At the end
+ * each rank compares its bodies' accelerations with direct sums over all
+ * others.
  */
 #include "blocks.h"
 #include "tree.h"
@@ -18,7 +18,7 @@
 #include <math.h>
 
 #define TIME_STEP 0.002
-#define TOLERANCE 0.02 /* of accelerations, in the mean */
+#define TOLERANCE 0.02 /* mean error of accelerations */
 
 struct body {
     double velocity[3], acceleration[3];
@@ -32,7 +32,7 @@ struct bodies {
     struct tree tree;
     long first, count; /* this rank's */
     struct body *own;
-    vector *places; /* of all, as read in this step */
+    vector *places; /* all places, as read in this step */
 };
 
 static vector *own_places(const struct bodies *bodies)
@@ -40,7 +40,7 @@ static vector *own_places(const struct bodies *bodies)
     return bodies->places + bodies->first;
 }
 
-/* A place in the ball around 0 with radius 1. */
+/* Chooses a place in the ball around 0 with radius 1. */
 static void choose_place(uint64_t seed, long body, vector place)
 {
     double square;
@@ -64,7 +64,7 @@ static void exchange_places(const struct bodies *bodies)
     const struct program *program = bodies->program;
     const int rank = program->rank;
 
-    area_meet(&bodies->area); /* all have read those of the last step */
+    area_meet(&bodies->area); /* all have read the last step's places */
     area_write(&bodies->area, rank, 0, own_places(bodies),
                (size_t)bodies->count * sizeof(vector));
     area_meet(&bodies->area);
@@ -79,7 +79,7 @@ static void exchange_places(const struct bodies *bodies)
     }
 }
 
-/* Half the side of a cube around 0 with all bodies. */
+/* Returns half the side of a cube around 0 with all bodies. */
 static double half_side(const struct bodies *bodies)
 {
     double largest = 0;
@@ -125,7 +125,7 @@ static void drift(const struct bodies *bodies)
 
 /* ---- The check, begin and end -------------------------------------------- */
 
-/* The accelerations are those at the places where the bodies are now. */
+/* The accelerations belong to the present places of the bodies. */
 static int is_right(const struct bodies *bodies)
 {
     double error = 0, all = 0;

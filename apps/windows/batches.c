@@ -2,13 +2,13 @@
 /*
  * batches.c - many small operations between two synchronisations.
  *
- * With --mode counts a rank adds in each step one to each of the --size words that every
- * other rank keeps for it, which are all delivered with one flush; then it counts in its own
- * memory, by loads and stores, with flushes in between that have nothing to deliver.
- * Whatever is lost or done twice shows in a count.
+ * With --mode counts, every rank keeps --size words for each other rank. In each step a rank adds
+ * one to each of its words at all others, and delivers all additions with one flush. Then it counts
+ * in its own memory, by loads and stores, with flushes without deliveries in between. A lost or
+ * repeated operation shows in a count.
  *
- * With --mode sums all ranks add fractions to the same words of each; what that comes to
- * depends, in its last bits, on the order in which they are delivered.
+ * With --mode sums, all ranks add fractions to the same words of each rank. The last bits of the
+ * sums depend on the order of delivery.
  */
 #include "program.h"
 #include "seen.h"
@@ -22,7 +22,7 @@ static const char *const modes[] = {"counts", "sums", NULL};
 struct batches {
     struct program *program;
     struct area area; /* a rank's part: its own words, then those of each rank */
-    size_t size;      /* words of one */
+    size_t size;      /* number of words in each */
 };
 
 static size_t place_of(const struct batches *batches, int origin, size_t i)
@@ -57,7 +57,7 @@ static void count(const struct batches *batches)
     }
 }
 
-/* Whether each count is what it has to be. */
+/* Whether each count has its expected value. */
 static int has_counted(const struct batches *batches)
 {
     const struct program *program = batches->program;
@@ -81,7 +81,7 @@ static double fraction(long step, int origin, size_t i)
     return 1.0 / (double)(3 + (mix4((uint64_t)step, (uint64_t)origin, i, 0) & 0xffff));
 }
 
-/* The others' terms are there when all have met; and they add no more until they have met
+/* The others' terms have arrived when all have met, and no rank adds more until all have met
  * again. */
 static void sum_up(const struct batches *batches, long step)
 {
@@ -99,7 +99,7 @@ static void sum_up(const struct batches *batches, long step)
     seen(batches->area.own, batches->size * sizeof(double));
 }
 
-/* But for rounding. */
+/* Compares the sums, except for rounding. */
 static int has_summed_up(const struct batches *batches)
 {
     const struct program *program = batches->program;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * clock.c - a program that no replay can repeat: in each step a rank asks its neighbour for a
- * word as often as the clock says.
+ * clock.c - a program that no replay can repeat: in each step a rank reads a word of its neighbour
+ * repeatedly, and the clock determines how often.
  *
  * The result does not depend on that.
  */

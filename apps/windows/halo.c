@@ -2,8 +2,8 @@
 /*
  * halo.c - see halo.h.
  *
- * With HALO_LOCK and HALO_LOCK_ALL one barrier a step is enough: a rank that
- * writes into a neighbour's copy again has met it since that copy was read.
+ * With HALO_LOCK and HALO_LOCK_ALL one barrier in each step is enough: before a rank writes into a
+ * neighbour's copy again, it has met the neighbour after the neighbour's last read of that copy.
  */
 #include "halo.h"
 
@@ -12,7 +12,7 @@
 
 const char *const halo_modes[] = {"fence", "lock", "lockall", "pscw", NULL};
 
-/* Where row `row` of a copy is in the part of a rank with so many rows. */
+/* Returns the position of row `row` of a copy in the part of a rank with `rows` rows. */
 static size_t place(const struct halo *halo, long rows, int copy, long row)
 {
     return (size_t)((copy * (rows + 2) + row) * halo->side);
@@ -129,7 +129,7 @@ static void exchange_lock(const struct halo *halo, int copy)
     MPI_Win_unlock(halo->down, halo->window);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_lock(MPI_LOCK_SHARED, halo->rank, 0, halo->window);
-    MPI_Win_unlock(halo->rank, halo->window); /* this rank sees what was put */
+    MPI_Win_unlock(halo->rank, halo->window); /* this rank sees the puts */
 }
 
 static void rput_both(const struct halo *halo, int copy)

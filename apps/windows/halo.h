@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * halo.h - two grids with rows of their neighbours, in a window, and the ways
- * of MPI to synchronise the exchange of these rows.
+ * halo.h - two grids with copies of the neighbours' rows, in a window, and
+ * MPI's ways to synchronise the exchange of these rows.
  *
- * A square grid is dealt out to the ranks in blocks of rows, and both its
- * directions are closed. Each rank has two copies of its rows, so that one can
- * be computed from the other; row 0 and the row after its last one are copies
- * of the neighbours'. Errors of MPI end the job.
+ * The ranks have a square grid in blocks of rows; both its directions wrap
+ * around. Each rank has two copies of its rows, so that it can compute one from
+ * the other. Row 0 and the row after the last one are copies of the neighbours'
+ * rows. Errors of MPI end the job.
  */
 #ifndef HALO_H
 #define HALO_H
@@ -33,24 +33,23 @@ struct halo {
     long side, rows; /* of the whole grid, and of this rank */
     uint32_t *cells;
     int rank, up, down;      /* this rank and its neighbours */
-    long up_rows, down_rows; /* of these */
-    MPI_Group neighbours;    /* of HALO_PSCW */
+    long up_rows, down_rows; /* the neighbours' numbers of rows */
+    MPI_Group neighbours;    /* for HALO_PSCW */
     uint32_t *stored[2];     /* shared: the cells of `up` and `down`, or NULL */
 };
 
-/* Makes the window, shared or allocated, of zeros; the side is at least the
- * number of ranks. Collective; freed by halo_free(). */
+/* Makes the window, shared or allocated, filled with zeros; the side is at
+ * least the number of ranks. Collective; freed by halo_free(). */
 void halo_make(struct halo *halo, enum halo_mode mode, long side, int shared);
 
 /* Collective. */
 void halo_free(struct halo *halo);
 
-/* Row `row` of copy 0 or 1; this rank's own are from 1 to `rows`. */
+/* Returns row `row` of copy 0 or 1; this rank's own rows are 1 to `rows`. */
 uint32_t *halo_row(const struct halo *halo, int copy, long row);
 
-/* The rows of the neighbours come to this rank, in one of the copies, whose
- * own rows must be complete; the other copy may be written to by its rank
- * meanwhile. Collective. */
+/* Gets the neighbours' rows into one of the copies, whose own rows must be
+ * complete. The caller may write to the other copy meanwhile. Collective. */
 void halo_exchange(const struct halo *halo, int copy);
 
 #endif

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hash_table.c - how often each key has been drawn, in a hash table that is
- * dealt out over a window.
+ * hash_table.c - counts how often each key has been drawn, in a hash table that
+ * is distributed over a window.
  *
- * In each step --size keys are drawn from as many and counted by the ranks: a
- * key gets its slot, in the part of the rank that its hash says, by
- * MPI_Compare_and_swap at one slot after the other, and is counted there by
- * MPI_Fetch_and_op. Then each rank looks up, with MPI_Get or loads, what the
- * next rank has drawn. Which slot a key gets depends on time, its count does
- * not. At the end each rank compares its part with the draws; and the counts
- * that the operations have found must be those from 0 up, each once.
+ * In each step the ranks draw --size keys from as many and count them. A key
+ * gets a slot in the part of the rank that its hash determines:
+ * MPI_Compare_and_swap tries one slot after the other. MPI_Fetch_and_op counts
+ * the key there. Then each rank looks up, with MPI_Get or loads, the keys that
+ * the next rank has drawn. A key's slot depends on timing, its count does not.
+ * At the end each rank compares its part with the draws. The counts that the
+ * operations have returned must be those from 0 up, each once.
  */
 #include "blocks.h"
 #include "program.h"
 
 #define ROOM  2  /* slots for a key */
-#define SPARE 64 /* slots more, as a part may get more than its share */
+#define SPARE 64 /* extra slots, as a part may get more */
 
 struct slot {
-    uint64_t key; /* and one; 0: free */
+    uint64_t key; /* the key plus one; 0: free */
     uint64_t count;
 };
 
@@ -41,7 +41,7 @@ static int owner_of(const struct program *program, uint64_t key)
     return (int)(mix4(program->seed, key, 0, 1) % (uint64_t)program->ranks);
 }
 
-/* The byte of the slot that is tried at attempt number `attempt`. */
+/* Returns the offset of the slot for attempt number `attempt`. */
 static size_t slot_at(const struct table *table, uint64_t key, uint64_t attempt)
 {
     const uint64_t first = mix4(table->program->seed, key, 0, 2);
@@ -52,7 +52,7 @@ static size_t slot_at(const struct table *table, uint64_t key, uint64_t attempt)
 
 /* ---- The table ----------------------------------------------------------- */
 
-/* Counts a key once more; what its count was. */
+/* Counts a key once more; returns its previous count. */
 static uint64_t count(const struct table *table, uint64_t key)
 {
     const int owner = owner_of(table->program, key);
@@ -67,7 +67,7 @@ static uint64_t count(const struct table *table, uint64_t key)
                           at + offsetof(struct slot, count), 1);
 }
 
-/* The count of a key, 0 if it is not there; nobody counts meanwhile. */
+/* Returns the count of a key, 0 if it is missing; no rank counts meanwhile. */
 static uint64_t look_up(const struct table *table, uint64_t key)
 {
     const int owner = owner_of(table->program, key);
@@ -81,7 +81,8 @@ static uint64_t look_up(const struct table *table, uint64_t key)
     return slot.count;
 }
 
-/* One step; adds the counts that were found. 0 if a key was missing. */
+/* Runs one step; adds the returned counts to *found. Returns 0 if a key was
+ * missing. */
 static int run_step(const struct table *table, long step, uint64_t *found)
 {
     const struct program *program = table->program;
@@ -104,7 +105,7 @@ static int run_step(const struct table *table, long step, uint64_t *found)
 
 /* ---- The check ----------------------------------------------------------- */
 
-/* How often each key has been drawn, to be freed. */
+/* Returns how often each key has been drawn; the caller frees the array. */
 static uint64_t *count_draws(const struct program *program)
 {
     uint64_t *counts = calloc((size_t)program->size, sizeof *counts);
@@ -133,7 +134,7 @@ static int part_is_right(const struct table *table, uint64_t *counts,
             CHECK(key < (uint64_t)program->size);
             right &= owner_of(program, key) == program->rank &&
                      slots[i].count == counts[key];
-            counts[key] = 0; /* a second slot for the key would be wrong */
+            counts[key] = 0; /* a second slot for it would be wrong */
             *sum += mix4(key, slots[i].count, 0, 0);
         }
     }

@@ -10,10 +10,10 @@
 
 #define SIDE        0x1p64 /* of the box, in units */
 #define STRENGTH    0.004  /* K */
-#define SPEED       0.01   /* at first, of each component, in cutoffs */
+#define SPEED       0.01   /* initially, of each component, in cutoffs */
 #define NEIGHBOURS  30     /* molecules within the cutoff, about */
 #define LARGEST     (1.0 / 3)
-#define JITTER      0.3 /* of the lattice at first */
+#define JITTER      0.3 /* of the initial lattice */
 #define FULL_CIRCLE 6.283185307179586
 
 struct record {
@@ -105,7 +105,7 @@ void molecules_record(const struct molecules *molecules, long number,
                sizeof record);
 }
 
-/* The records of all molecules, to be freed. */
+/* Reads the records of all molecules; the caller frees them. */
 static struct record *read_records(const struct molecules *molecules)
 {
     const struct program *program = molecules->program;
@@ -138,7 +138,8 @@ static int force_is_right(const struct molecules *molecules,
     return memcmp(total, records[number].force, sizeof total) == 0;
 }
 
-/* Before the last step and, as forces are opposite, after it. */
+/* Compares the momentum before the last step and, as forces are opposite, after
+ * it. */
 static int momentum_is_right(const struct molecules *molecules,
                              const struct record *records)
 {

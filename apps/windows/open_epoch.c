@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * open_epoch.c - puts of an epoch that is open for long, while others work.
+ * open_epoch.c - puts of an epoch that is open for long, while other ranks work.
  *
- * In each step a reader gets the words in the memory of a target. Then an origin puts new
- * ones there, and does not flush before the other ranks have done their work: --size times
- * they compute, and write a page to the next one of them. What the reader gets is always
- * what was there before, and what is there behind the flush is new.
+ * In each step a reader gets the words in the memory of a target. Then an origin puts new words
+ * there, and does not flush before the other ranks have done their work: --size times they compute,
+ * and write a page to the next such rank. The reader always gets the previous words, and after the
+ * flush the new words are there.
  *
- * --mode: what a hint says of the puts, if there is one: that they are to be in the
- * target's memory at once (ckpt_direct of ckpt), or not.
+ * --mode: the hint for the puts, if any: that they go to the target's memory at once (ckpt_direct
+ * of ckpt), or not.
  *
- * A rank begins a step, as its progress tells, when it has computed for a while and, the
- * reader, has got the old words.
+ * A rank reports the begin of a step when it has computed for a while. The reader reports it when
+ * it has also got the previous words.
  */
 #include "program.h"
 
 #include <sched.h>
 
 #define WORDS 4096
-#define PUTS  4     /* of the words, in each step */
+#define PUTS  4     /* number of the words, in each step */
 #define PIECE 2048  /* bytes that are written to the next rank */
-#define SPIN  10000 /* numbers computed for one of them */
+#define SPIN  10000 /* numbers computed for one piece */
 
-/* In rank 0's part of the window of marks. */
-#define OPENED 0 /* epochs */
-#define DONE   sizeof(uint64_t) /* the work of a rank */
+/* Offsets in rank 0's part of the window of marks. */
+#define OPENED 0 /* number of opened epochs */
+#define DONE   sizeof(uint64_t) /* a rank's finished work */
 
 enum mode { HINT_NONE, HINT_STAGED, HINT_DIRECT };
 
@@ -32,7 +32,7 @@ static const char *const modes[] = {"none", "staged", "direct", NULL};
 
 struct epochs {
     struct program *program;
-    struct area words; /* the target has them */
+    struct area words; /* at the target */
     struct area work;
     struct area marks;
     int origin, target, reader;
@@ -72,7 +72,7 @@ static void free_all(struct epochs *epochs)
     area_free(&epochs->words);
 }
 
-/* What the origin puts in a step; before the first one there are zeros. */
+/* Returns the word that the origin puts in a step; before the first step there are zeros. */
 static uint64_t word_of(const struct epochs *epochs, long step, size_t i)
 {
     return step < 0 ? 0 : mix4(epochs->program->seed, (uint64_t)step, i, 1);
@@ -100,7 +100,7 @@ static uint64_t compute(const struct epochs *epochs, long step, long round)
 
 /* ---- The parts of a step -------------------------------------------------- */
 
-/* The reader's number depends on all words that it gets. */
+/* Gets the words; all of them determine the reader's number. */
 static uint64_t read_old(struct epochs *epochs, long step, int *right)
 {
     uint64_t sum = 0;
@@ -153,7 +153,7 @@ static void work(struct epochs *epochs, long step)
     area_fetch_add(&epochs->marks, 0, DONE, 1);
 }
 
-/* Whether what others have written to this rank is there. */
+/* Whether the other ranks' writes to this rank have arrived. */
 static int are_there(const struct epochs *epochs, long step)
 {
     const struct program *program = epochs->program;
@@ -180,7 +180,7 @@ static uint64_t think(const struct epochs *epochs, long step)
     return number;
 }
 
-/* The reader's number, others' 0; what is wrong is noted in *right. */
+/* Returns the reader's number, 0 in other ranks; errors clear *right. */
 static uint64_t step_all(struct epochs *epochs, long step, int *right)
 {
     struct program *program = epochs->program;

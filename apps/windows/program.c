@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * program.c - see program.h. Sums and maxima are found by every rank from slots
- * in rank 0's part of a window, in the order of the ranks.
+ * program.c - see program.h. Every rank computes sums and maxima from slots in
+ * rank 0's part of a window, in the order of the ranks.
  */
 #include "program.h"
 
@@ -12,7 +12,7 @@
 #include <getopt.h>
 #include <unistd.h>
 
-/* In rank 0's part of the window of results. */
+/* Offsets in rank 0's part of the window of results. */
 #define SUM   0
 #define WRONG sizeof(uint64_t)
 
@@ -53,7 +53,7 @@ static int mode_named(const struct program *program, const char *name)
     usage(program);
 }
 
-/* The prefix of the files of progress, or NULL. */
+/* Returns the prefix of the progress files, or NULL. */
 static const char *read_options(struct program *program, int argc, char **argv)
 {
     static const struct option options[] = {
@@ -102,8 +102,8 @@ static void set_progress(struct program *program, const char *prefix)
     }
 }
 
-/* It is open for no longer than this: with a rank that rolls back, what it has
- * open is as it was then, and nobody would see that it does a step again. */
+/* The file is open no longer than necessary. A rank that rolls back also rolls
+ * back its open files, and would hide that it repeats a step. */
 static void append_step(const struct program *program, long step)
 {
     char line[64];
@@ -129,8 +129,8 @@ void program_step(struct program *program, long step)
 
 /* ---- All ranks' numbers -------------------------------------------------- */
 
-/* Every rank's eight bytes, in `all`. Sets of slots take turns: who writes into
- * one again has met all others since they read it. */
+/* Gathers eight bytes of every rank into `all`. Sets of slots alternate: before
+ * a rank writes into a set again, it has met all others after their read. */
 static void gather(struct program *program, const void *number, void *all)
 {
     const size_t word = sizeof(uint64_t);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * program.h - what the programs on windows share: options, progress, the end.
+ * program.h - code that the programs on windows share: options, progress, the end.
  *
- * Options: --steps N, --size N, --seed N; --shared and --mode NAME where the
- * program has them; --progress PREFIX: each rank appends a line with the number
- * of each step, and what it has seen before (seen.h), to the file PREFIX.RANK. Rank
- * 0 prints "step N" now and then.
+ * Options: --steps N, --size N, --seed N; --shared and --mode NAME for programs that support them;
+ * --progress PREFIX: each rank appends a line to the file PREFIX.RANK at each step, with the step's
+ * number and the number of all that the rank has seen before (seen.h). Rank 0 prints "step N" now
+ * and then.
  *
- * Between program_begin() and program_end() the programs communicate through
- * windows and barriers only, and so do these functions: a rank that is rolled
- * back alone takes part in nothing else.
+ * Between program_begin() and program_end() the programs communicate only through windows and
+ * barriers, and so do these functions: a rank that rolls back alone cannot take part in anything
+ * else.
  */
 #ifndef PROGRAM_H
 #define PROGRAM_H
@@ -36,24 +36,23 @@ struct program {
     uint64_t reductions;
 };
 
-/* Reads the options, then initialises MPI and makes the program's own windows.
- * Exits with 2 if the options are wrong. Collective, once. */
+/* Reads the options, then initialises MPI and makes its internal windows. Exits with 2 if the
+ * options are wrong. Collective, once. */
 void program_begin(struct program *program, int argc, char **argv);
 
-/* This rank begins step `step`. Local. */
+/* Reports that this rank begins step `step`. Local. */
 void program_step(struct program *program, long step);
 
-/* The sum, modulo 2^64, of all ranks' numbers. Collective. */
+/* Returns the sum, modulo 2^64, of all ranks' numbers. Collective. */
 uint64_t program_sum(struct program *program, uint64_t number);
 
-/* The largest of all ranks' numbers. Collective. */
+/* Returns the largest of all ranks' numbers. Collective. */
 double program_max(struct program *program, double number);
 
-/* Prints the result, the sum of all ranks' sums, and whether it is right, which
- * it is if all ranks say so; finalises MPI. Each thing in a window adds its own
- * mix() to one rank's sum, so that the result is the same however the things
- * are dealt out. The program's exit status. Collective; the program's windows
- * are freed before. */
+/* Prints the result, which is the sum of all ranks' sums, and whether it is right in all ranks;
+ * finalises MPI. Each thing in a window adds its own mix() to one rank's sum, so the result does
+ * not depend on the distribution of things. Returns the program's exit status. Collective; the
+ * caller frees the program's windows before. */
 int program_end(struct program *program, uint64_t sum, int right);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * seen.h - a number made of all that a rank has read from windows, one for the process: a
- * rank that does a step again, and reads what it read then, has the same one again.
+ * seen.h - a number computed from all data that a rank has read from windows, one for the process.
+ * A rank that repeats a step and reads the same data gets the same number again.
  */
 #ifndef SEEN_H
 #define SEEN_H
@@ -9,13 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* From now on what is read counts: it takes time. */
+/* Starts to count reads; this takes time. */
 void seen_begin(void);
 
-/* Bytes that have come from a window, after what came before. */
+/* Adds bytes that were read from a window, after the earlier ones. */
 void seen(const void *bytes, size_t count);
 
-/* Of all so far; the same for all who have seen nothing. */
+/* Returns the number for all reads so far; it is the same in all ranks without reads. */
 uint64_t seen_number(void);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared_bytes.c - ranks that store to the same pages of a shared window, and nothing but
- * stores and loads.
+ * shared_bytes.c - ranks that access the same pages of a shared window, only by loads and stores.
  *
- * The --size bytes are dealt out like cards, so that each page has bytes of all ranks. In a
- * step each rank reads its bytes' neighbours, which are others'; after a barrier it stores
- * to its own, beginning anywhere: something wrong to all of them, then what follows from
- * byte, neighbour and step, which mostly is what was there before.
+ * The --size bytes are dealt out like cards, so each page has bytes of all ranks. In a step each
+ * rank reads the neighbours of its bytes, which belong to other ranks. After a barrier it stores to
+ * its own bytes, from any starting point: first a wrong value to all of them, then a value that
+ * follows from byte, neighbour and step, which mostly equals the previous one.
  */
 #include "program.h"
 #include "seen.h"
@@ -14,11 +13,11 @@
 struct shared_bytes {
     struct program *program;
     MPI_Win window;
-    unsigned char *byte; /* all of them */
-    unsigned char *next; /* what becomes of this rank's */
+    unsigned char *byte; /* all bytes */
+    unsigned char *next; /* new values of this rank's bytes */
 };
 
-/* All are rank 0's, and stored to by all. */
+/* All bytes belong to rank 0's part, and all ranks store to them. */
 static void make(struct shared_bytes *shared, struct program *program)
 {
     const MPI_Aint size = program->size;
@@ -51,7 +50,7 @@ static long own_count(const struct program *program)
     return (program->size - program->rank + program->ranks - 1) / program->ranks;
 }
 
-/* This rank's i-th byte in the order of a step. */
+/* Returns this rank's i-th byte in the order of a step. */
 static long own_byte(const struct shared_bytes *shared, long step, long i)
 {
     const struct program *program = shared->program;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared_counter.c - numbers in a shared window that all ranks add to, by loads and stores
- * under a lock.
+ * shared_counter.c - numbers in a shared window to which all ranks add, by loads and stores under a
+ * lock.
  *
- * In a step the ranks share out --size words. Under the exclusive lock of rank 0 they add
- * each to its sum, and one to its count, and then one to the count in their own part, which
- * is not next to it: whatever is done twice, or not at all, shows there.
+ * In a step the ranks share --size words. Under the exclusive lock of rank 0 they add each word to
+ * rank 0's sum, one to rank 0's count, and then one to the count in their own part, which is not
+ * next to it. A repeated or lost addition shows there.
  */
 #include "blocks.h"
 #include "program.h"
@@ -70,7 +70,7 @@ static void step_all(const struct program *program, long step, MPI_Win window)
     }
 }
 
-/* Whether rank 0's count is that of all, and the others' have their share. */
+/* Whether rank 0's count covers all words, and the other counts their shares. */
 static int is_right(const struct program *program, MPI_Win window)
 {
     int right = part_of(window, 0)->count == (uint64_t)(program->steps * program->size);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stencil.c - a stencil of five points on a closed square grid, with the rows
- * of the neighbours exchanged in each of MPI's ways to synchronise a window
+ * stencil.c - a stencil of five points on a periodic square grid, with the
+ * neighbours' rows exchanged in each of MPI's ways to synchronise a window
  * (--mode; see halo.h).
  *
  * --size is the side of the grid, rounded up to a power of two. The cells are
- * numbers modulo a prime P that has as many roots of unity, and a step makes
- * each one the sum of itself times SELF and its neighbours times NEIGHBOUR.
- * This multiplies each component of the grid's Fourier transform modulo P by a
- * number known before: some are compared at the end, exactly.
+ * numbers modulo a prime P with as many roots of unity. A step replaces each
+ * cell by the sum of itself times SELF and its neighbours times NEIGHBOUR. This
+ * multiplies each component of the grid's Fourier transform modulo P by a known
+ * number. At the end some components are compared exactly.
  */
 #include "blocks.h"
 #include "halo.h"
 #include "program.h"
 
-#define P          998244353 /* a prime, 119 times 2 to the 23rd and 1 */
+#define P          998244353 /* a prime, 119 times 2 to the 23rd plus 1 */
 #define GENERATOR  3         /* of the numbers modulo P */
 #define SELF       713190821
 #define NEIGHBOUR  482617093
@@ -55,7 +55,7 @@ static void compute_row(const struct halo *halo, int copy, long row)
     }
 }
 
-/* The copy with the result. */
+/* Runs the steps; returns the copy with the result. */
 static int run(struct program *program, const struct halo *halo)
 {
     for (long step = 0; step < program->steps; step++) {
@@ -83,7 +83,8 @@ static uint64_t weight(const struct halo *halo, const struct component *c,
     return c->roots[(row * c->down + column * c->across) & (halo->side - 1)];
 }
 
-/* What it was at first and is now, each summed over this rank's rows. */
+/* Computes the initial and the present component, each summed over this rank's
+ * rows. */
 static void transform(const struct halo *halo, const struct component *c,
                       uint64_t seed, int copy, long first, uint64_t sums[2])
 {
@@ -100,7 +101,7 @@ static void transform(const struct halo *halo, const struct component *c,
     }
 }
 
-/* By how much a step multiplies the component. */
+/* Returns the number by which a step multiplies the component. */
 static uint64_t factor(const struct halo *halo, const struct component *c)
 {
     const uint64_t around =

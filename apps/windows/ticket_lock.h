@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ticket_lock.h - a lock made of two words in a window: the next ticket to be
- * given, and the ticket whose turn it is. Who waits asks by MPI_Fetch_and_op
- * with MPI_NO_OP, and gives up its processor in between.
+ * ticket_lock.h - a lock made of two words in a window: the next free ticket,
+ * and the ticket whose turn it is. A waiting rank polls by MPI_Fetch_and_op
+ * with MPI_NO_OP, and yields its processor in between.
  */
 #ifndef TICKET_LOCK_H
 #define TICKET_LOCK_H
@@ -11,12 +11,12 @@
 
 #define TICKET_LOCK_BYTES (2 * sizeof(uint64_t))
 
-/* Takes the lock whose words, zero at first, are at `at` in a rank's part. What
- * the holders before have written to that rank can be read. */
+/* Takes the lock whose words, initially zero, are at `at` in a rank's part. The
+ * holder can then read what earlier holders have written to that rank. */
 void ticket_lock(const struct area *area, int rank, size_t at);
 
-/* Gives it to the next one, when what this one has written to that rank is
- * there. */
+/* Passes the lock to the next holder, after this holder's writes to that rank
+ * have arrived. */
 void ticket_unlock(const struct area *area, int rank, size_t at);
 
 #endif

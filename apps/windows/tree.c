@@ -7,13 +7,13 @@
 #include <math.h>
 
 #define NOTHING   UINT64_C(0)
-#define BODY      (UINT64_C(1) << 63) /* and its number */
-#define CELL      (UINT64_C(1) << 62) /* and its rank above its index */
+#define BODY      (UINT64_C(1) << 63) /* plus its number */
+#define CELL      (UINT64_C(1) << 62) /* plus its rank above its index */
 #define RANK_AT   32
 #define ROOT      CELL /* cell 0 of rank 0 */
-#define SPARE     64   /* cells of a pool, beyond as many as bodies */
+#define SPARE     64   /* cells of a pool beyond the number of bodies */
 #define DEEPEST   64
-#define OPENING   0.5  /* a cell's side by its distance: below, it is one */
+#define OPENING   0.5  /* if side / distance is less, the cell counts as one */
 #define SOFTENING 1e-4 /* added to squared distances */
 
 /* ---- Words and cells ----------------------------------------------------- */
@@ -85,7 +85,7 @@ void tree_free(struct tree *tree)
 
 /* ---- Building ------------------------------------------------------------ */
 
-/* Where a body is on its way down. */
+/* The position of a body on its way down. */
 struct position {
     uint64_t cell;
     double middle[3], half;
@@ -102,7 +102,7 @@ static int octant_of(const struct position *at, const double place[3])
     return octant;
 }
 
-/* Into child `octant`, which is `cell`. */
+/* Moves into child `octant`, which is `cell`. */
 static void go_down(struct position *at, int octant, uint64_t cell)
 {
     at->half /= 2;
@@ -111,11 +111,11 @@ static void go_down(struct position *at, int octant, uint64_t cell)
     }
     at->cell = cell;
     at->level++;
-    CHECK(at->level < DEEPEST); /* else two bodies are at one place */
+    CHECK(at->level < DEEPEST); /* else two bodies have the same place */
 }
 
-/* Puts a cell with the body `other` into its place, unless somebody else does
- * first; what is in that place now. */
+/* Puts a cell with the body `other` into its place, unless another rank does so
+ * first; returns the present content of that place. */
 static uint64_t divide(struct tree *tree, const struct position *at, int octant,
                        uint64_t other)
 {
@@ -160,7 +160,7 @@ static void insert(struct tree *tree, long body)
     } while (found != NOTHING);
 }
 
-/* Adds a mass at a place to a cell's. */
+/* Adds a mass at a place to the cell's mass. */
 static void add_mass(struct cell *cell, double mass, const double place[3])
 {
     cell->mass += mass;
@@ -169,7 +169,7 @@ static void add_mass(struct cell *cell, double mass, const double place[3])
     }
 }
 
-/* Sums a cell of this rank, whose cells below have been summed. */
+/* Sums a cell of this rank, after the cells below. */
 static void sum_cell(const struct tree *tree, struct cell *cell)
 {
     for (int i = 0; i < 8; i++) {
@@ -217,7 +217,7 @@ void tree_build(struct tree *tree, const double (*places)[3], double half,
     tree->places = places;
     tree->half = half;
     tree->builds++;
-    area_meet(&tree->area); /* nobody needs the last tree */
+    area_meet(&tree->area); /* no rank needs the last tree */
     memset(own_cells(tree), 0, (size_t)tree->room * sizeof(struct cell));
     tree->used = tree->program->rank == 0 ? 1 : 0; /* the root */
     area_meet(&tree->area);

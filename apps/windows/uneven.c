@@ -2,10 +2,9 @@
 /*
  * uneven.c - ranks that log unequal amounts between barriers.
  *
- * In each step a rank writes to its neighbour's memory, rank 0 --size words, the last one
- * 1.6 times as many, and then meets all others. What they compute is as much for all, so
- * that who waits in a barrier waits for something else; how long that is, is told at the
- * end.
+ * In each step a rank writes to its neighbour's memory: rank 0 --size words, the last rank 1.6
+ * times as many. Then it meets all others. All ranks compute equally much, so a rank that waits in
+ * a barrier waits for other reasons. The program prints the waiting time at the end.
  */
 #include "program.h"
 
@@ -15,7 +14,8 @@ enum { LIGHT, HEAVY };
 
 static const char *const modes[] = {"light", "heavy", NULL};
 
-/* Of the generator, for a word: with --mode heavy there is much to compute, and little to log. */
+/* Rounds of the generator for a word: with --mode heavy there is much to compute, and little to
+ * log. */
 static const int rounds[] = {[LIGHT] = 1, [HEAVY] = 500};
 
 struct uneven {
@@ -69,7 +69,7 @@ static void write_step(struct uneven *uneven, long step)
     uneven->waited += now() - begin;
 }
 
-/* What the neighbour has written in the last step. */
+/* Checks the neighbour's writes of the last step. */
 static int is_right(const struct uneven *uneven)
 {
     const struct program *program = uneven->program;

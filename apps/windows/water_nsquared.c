@@ -3,14 +3,14 @@
  * water_nsquared.c - molecules that move under the forces of all pairs, in the
  * manner of SPLASH-2's Water-Nsquared.
  *
- * The --size molecules are dealt out in blocks. In a step each rank reads the
- * places of all (MPI_Rget, or loads with --shared), and computes the forces
- * between each of its molecules and the half of all that follow it. It sums
- * them by itself at first, then adds its sums to those in the windows of the
+ * The ranks have the --size molecules in blocks. In a step each rank reads all
+ * places (MPI_Rget, or loads with --shared). It computes the forces between
+ * each of its molecules and the half of all molecules that follow it. It sums
+ * the forces locally first, then adds its sums to those in the windows of the
  * molecules' ranks: molecule by molecule with MPI_Accumulate (--mode
  * accumulate), or a rank's all at once under a ticket lock of that rank (--mode
- * lock). After a barrier each rank moves its own, whose velocities only it
- * knows. The potential and the check are in molecules.h.
+ * lock). After a barrier each rank moves its own molecules, whose velocities
+ * only it knows. The potential and the check are in molecules.h.
  */
 #include "blocks.h"
 #include "molecules.h"
@@ -30,9 +30,9 @@ struct water {
     struct molecules molecules;
     struct area places, forces;
     struct molecule *own; /* this rank's molecules */
-    long first, count;    /* which they are */
-    vector *place;        /* of all, as read in this step */
-    vector *force;        /* on all, by this rank's pairs */
+    long first, count;    /* their numbers */
+    vector *place;        /* all places, as read in this step */
+    vector *force;        /* on all, from this rank's pairs */
     vector *before;       /* for additions under a lock */
 };
 
@@ -69,7 +69,7 @@ static void read_places(const struct water *water)
     seen(water->place, (size_t)water->program->size * sizeof *water->place);
 }
 
-/* How many of the molecules after `i` are the others of its pairs. */
+/* Returns how many of the molecules after `i` form pairs with it. */
 static long partners(long i, long n)
 {
     return n % 2 == 0 && i >= n / 2 ? n / 2 - 1 : n / 2;
@@ -127,7 +127,8 @@ static void add_locked(const struct water *water, int rank)
     ticket_unlock(&water->forces, rank, 0);
 }
 
-/* To all ranks, each beginning with itself, so that they do not queue. */
+/* Adds forces at all ranks; each rank begins with itself, so that ranks do not
+ * queue. */
 static void add_forces(const struct water *water)
 {
     const int ranks = water->program->ranks;
@@ -154,7 +155,7 @@ static void show_places(const struct water *water)
     area_meet(&water->places);
 }
 
-/* Moves this rank's molecules; the window of forces becomes zero again. */
+/* Moves this rank's molecules, and clears the window of forces. */
 static void move(const struct water *water, int is_last)
 {
     vector *forces = (vector *)(water->forces.own + FORCES_AT);
@@ -168,7 +169,7 @@ static void move(const struct water *water, int is_last)
     }
     memset(forces, 0, (size_t)water->count * sizeof *forces);
     MPI_Win_sync(water->forces.window);
-    show_places(water); /* a barrier */
+    show_places(water); /* includes a barrier */
 }
 
 /* ---- Begin and end ------------------------------------------------------- */

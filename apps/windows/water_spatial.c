@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * water_spatial.c - molecules that move under the forces of those near, found
- * by cells of space, in the manner of SPLASH-2's Water-Spatial.
+ * water_spatial.c - molecules that move under the forces of near ones, found by
+ * cells of space, in the manner of SPLASH-2's Water-Spatial.
  *
- * The box is cut into cells no smaller than the cutoff, which are dealt out to
- * the ranks in blocks. A cell is a list of molecules in its rank's part of a
- * window; there are two sets of lists. In a step each rank reads the cells
- * around its own (MPI_Get, or loads with --shared), computes the forces on its
- * cells' molecules and moves them. A moved molecule goes into the list of its
- * cell, on whichever rank, in the other set: MPI_Fetch_and_op gives it a place
- * there, MPI_Rput or stores put it in. Its place in the list depends on time,
- * but no sum does. The potential and the check are in molecules.h; the result
- * is the same as water_nsquared's.
+ * The box is cut into cells no smaller than the cutoff, which the ranks have in
+ * blocks. A cell is a list of molecules in its rank's part of a window; there
+ * are two sets of lists. In a step each rank reads the cells around its own
+ * (MPI_Get, or loads with --shared), computes the forces on its cells'
+ * molecules and moves them. A moved molecule goes into the list of its cell, on
+ * whichever rank, in the other set: MPI_Fetch_and_op reserves a place there,
+ * and MPI_Rput or stores fill it. The place in the list depends on timing, but
+ * no sum does. The potential and the check are in molecules.h; the result
+ * equals water_nsquared's.
  */
 #include "blocks.h"
 #include "molecules.h"
 
-#define ROOM   96 /* molecules in a cell; there are some ten */
-#define AROUND 27 /* cells at most a cell away, itself included */
+#define ROOM   96 /* molecules in a cell; on average some ten */
+#define AROUND 27 /* neighbouring cells, itself included */
 
 struct member {
     uint64_t number;
@@ -33,15 +33,15 @@ struct water {
     struct program *program;
     struct molecules molecules;
     struct area area;   /* each rank's cells, twice */
-    long side, cells;   /* of the box in cells, and all of them */
+    long side, cells;   /* box side in cells; all cells */
     long first, count;  /* this rank's cells */
-    struct cell *copy;  /* of all cells, as far as read */
-    long *read_at;      /* the step at which that was */
+    struct cell *copy;  /* all cells, as far as read */
+    long *read_at;      /* the step of the last read */
 };
 
 /* ---- Cells --------------------------------------------------------------- */
 
-/* The byte of a cell in its rank's part of a set. */
+/* Returns the offset of a cell in its rank's part of a set. */
 static size_t cell_at(const struct water *water, int set, long cell, int *owner)
 {
     const int ranks = water->program->ranks;
@@ -53,7 +53,7 @@ static size_t cell_at(const struct water *water, int set, long cell, int *owner)
     return (size_t)(set * count + cell - first) * sizeof(struct cell);
 }
 
-/* A cell's content at a step, read once. */
+/* Returns a cell's content at a step; reads it once. */
 static const struct cell *read_cell(const struct water *water, long step,
                                     long cell)
 {
@@ -74,7 +74,7 @@ static long cell_of(const struct water *water, const uint64_t place[3])
 {
     long cell = 0;
 
-    for (int i = 0; i < 3; i++) { /* the upper bits: exactly, and in the box */
+    for (int i = 0; i < 3; i++) { /* upper bits: exact, and within the box */
         cell = cell * water->side +
                (long)(((place[i] >> 32) * (uint64_t)water->side) >> 32);
     }
@@ -161,7 +161,7 @@ static void run_step(const struct water *water, long step)
     for (long i = 0; i < water->count; i++) {
         move_cell(water, step, water->first + i);
     }
-    area_meet(&water->area); /* all have read the lists of this step */
+    area_meet(&water->area); /* all have read this step's lists */
     for (long i = 0; i < water->count; i++) {
         own[i].count = 0;
     }

@@ -4,12 +4,12 @@
  * ticket lock.
  *
  * There are --size chains of tasks. A task iterates a linear congruential
- * generator some thousand times, from where the chain's last task has ended,
- * writes that number into the window of the rank that keeps the chain's, and
- * puts the chain's next task into the queue. In a step the ranks do one task
- * of each chain, in whatever order they come: who does which depends on time,
- * but no number does. At the end each is compared with what the generator
- * gives, which can be computed without iterating it.
+ * generator some thousand times, from the number at which the chain's previous
+ * task ended. It writes the new number into the window of the chain's rank, and
+ * puts the chain's next task into the queue. In a step the ranks do one task of
+ * each chain, in any order. Timing determines which rank does which task, but
+ * no number depends on it. At the end each number is compared with the
+ * generator's, which can be computed without iterations.
  */
 #include "blocks.h"
 #include "program.h"
@@ -42,7 +42,8 @@ static size_t task_at(const struct queue *queue, uint64_t index)
     return TASKS_AT + (size_t)(index % queue->room) * sizeof(struct task);
 }
 
-/* Takes the next of the first `limit` tasks; 0 if all have been taken. */
+/* Takes the next of the first `limit` tasks; returns 0 if all have been
+ * taken. */
 static int take(const struct queue *queue, uint64_t limit, struct task *task)
 {
     struct ends ends;
@@ -98,7 +99,7 @@ static void fill_queue(const struct program *program, const struct queue *queue)
     area_meet(&queue->area);
 }
 
-/* Does what it gets of a step's tasks; how many. */
+/* Does the tasks that it gets in a step; returns their number. */
 static uint64_t do_tasks(const struct program *program,
                          const struct queue *queue, const struct area *numbers,
                          long step)
@@ -127,7 +128,7 @@ static uint64_t do_tasks(const struct program *program,
 
 /* ---- The check ----------------------------------------------------------- */
 
-/* The generator, iterated: its step is squared as often as there are digits. */
+/* Iterates the generator by squaring: as often as `count` has binary digits. */
 static uint64_t iterated(uint64_t number, uint64_t count)
 {
     uint64_t factor = FACTOR, increment = INCREMENT;

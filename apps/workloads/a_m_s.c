@@ -5,8 +5,8 @@
  *
  * Each rank fills BYTES with zeros, or with random bytes if RANDOM is not 0.
  * Then it multiplies and synchronises, ITERATIONS times. Few iterations of many
- * multiplications are independent ranks, many of few are tightly coupled ones.
- * Memory, product and each synchronising message are checked.
+ * multiplications simulate independent ranks, many iterations of few tightly
+ * coupled ones. Memory, product and each synchronising message are checked.
  */
 #include "workload.h"
 
@@ -17,7 +17,7 @@ static int rank, size;
 
 static uint64_t first_product(int of)
 {
-    return mix((uint64_t)of) | 1; /* odd, so that no product gets to zero */
+    return mix((uint64_t)of) | 1; /* odd, so no product becomes zero */
 }
 
 static uint64_t multiply(uint64_t product, long times)
@@ -28,7 +28,7 @@ static uint64_t multiply(uint64_t product, long times)
     return product;
 }
 
-/* FACTOR to the power of `exponent`, in few multiplications. */
+/* Returns FACTOR to the power of `exponent`, in few multiplications. */
 static uint64_t power_of_factor(uint64_t exponent)
 {
     uint64_t result = 1, square = FACTOR;
@@ -42,8 +42,9 @@ static uint64_t power_of_factor(uint64_t exponent)
     return result;
 }
 
-/* Returns when all ranks have begun to: each hears, in log2 rounds, of twice as
- * many others as before. `power`: of FACTOR, by which all have multiplied. */
+/* Returns when all ranks have called it: in log2 rounds, each rank hears of
+ * twice as many others as before. All products are FACTOR to the power of
+ * `power`. */
 static void synchronise(uint64_t product, uint64_t power)
 {
     for (int distance = 1; distance < size; distance *= 2) {

@@ -1,12 +1,10 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! equations.F90 [MEBIBYTES [ITERATIONS]] - systems of equations on a grid of 700 by 500,
-! by the method of conjugate gradients: the iterative equation solver of Plank 1993,
-! section 4.2.9.
+! equations.F90 [MEBIBYTES [ITERATIONS]] - systems of equations on a grid of 700 by 500, by the
+! method of conjugate gradients: the iterative equation solver of Plank 1993, section 4.2.9.
 !
-! Ranks have neighbouring columns of the grid, exchange those at their borders, and
-! add up two products at each iteration. As there, arrays are as large as the largest
-! problem may be: MEBIBYTES. When a system is solved its solution is compared with
-! the known one, and the next one begun.
+! Ranks have neighbouring columns of the grid, exchange border columns, and add up two products at
+! each iteration. As in that program, arrays are as large as the largest problem may be: MEBIBYTES.
+! When a system is solved, its solution is compared with the known one, and the next system begins.
 
 program equations
     use, intrinsic :: iso_fortran_env, only: int64, real64
@@ -52,7 +50,7 @@ contains
         call begin_system
     end subroutine start
 
-    !> Its right-hand side is what the matrix makes of the known solution.
+    !> The right-hand side is the matrix times the known solution.
     subroutine begin_system
         integer :: i, j
 
@@ -123,8 +121,8 @@ contains
         call begin_system
     end subroutine next_system
 
-    !> What the rests add up to is what solution and matrix say, too; and what no
-    !> grid has needed is still zero.
+    !> Compares the updated residuals with those computed from solution and matrix; memory that no
+    !> grid has needed must still be zero.
     subroutine finish
         real(real64) :: error
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fourier.c [MEBIBYTES [ROUNDS]] - fast Fourier transforms of each rank's own
- * points, without any message while they last: the program of Plank 1993,
- * section 4.2.9.
+ * points, without any message meanwhile: the program of Plank 1993, section
+ * 4.2.9.
  *
  * A round transforms all signals in MEBIBYTES, and back. The energy of a
- * spectrum must be that of its signal, and what comes back must be what was
- * there.
+ * spectrum must equal its signal's, and the transform back must give the
+ * original signal.
  */
 #include "workload.h"
 
 #include <math.h>
 
-#define BITS      15 /* of the number of points of a signal */
+#define BITS      15 /* log2 of the points of a signal */
 #define POINTS    (1L << BITS)
 #define TOLERANCE 1e-9
 
@@ -55,8 +55,8 @@ static void reverse_order(struct point *signal)
     }
 }
 
-/* The sum and the difference of one point and another, which is turned first.
- */
+/* Computes the sum and the difference of one point and another, which is
+ * rotated first. */
 static void butterfly(struct point *one, struct point *other, struct point turn)
 {
     struct point turned = {other->re * turn.re - other->im * turn.im,
@@ -66,7 +66,7 @@ static void butterfly(struct point *one, struct point *other, struct point turn)
     *one = (struct point){one->re + turned.re, one->im + turned.im};
 }
 
-/* `direction`: 1 to the spectrum, -1 back, but for the factor POINTS. */
+/* `direction`: 1 to the spectrum, -1 back, without the factor POINTS. */
 static void turn_into(struct point *signal, int direction)
 {
     reverse_order(signal);

@@ -3,12 +3,11 @@
  * gauss.c [MEBIBYTES [PIVOTS]] - Gaussian elimination with partial pivoting,
  * the program of Plank 1993, section 4.2.9.
  *
- * The columns of a random square matrix are dealt out to the ranks. At each
- * step the rank with the pivot's column broadcasts it. MEBIBYTES is what a
- * rank's columns take; it gives the size of the matrix. PIVOTS columns are
- * eliminated, so that the running time can be chosen. What results, times a
- * vector, must be what the matrix was, with its rows permuted, times that
- * vector.
+ * The ranks have the columns of a random square matrix in turn. At each step
+ * the rank with the pivot's column broadcasts it. MEBIBYTES is the size of a
+ * rank's columns, and determines the size of the matrix. PIVOTS columns are
+ * eliminated, which determines the running time. The result times a vector must
+ * equal the original matrix, with its rows permuted, times that vector.
  */
 #include "workload.h"
 
@@ -20,8 +19,8 @@ struct elimination {
     long n;         /* rows, and columns */
     long columns;   /* of this rank: rank, rank + size, ... */
     double *values; /* column by column */
-    double *pivot;  /* multipliers of the column of this step, below its row */
-    long *row_at;   /* the row of the matrix that stands at a place now */
+    double *pivot;  /* multipliers of this step's column, below its row */
+    long *row_at;   /* the original row that is now at a place */
     int rank, size;
 };
 
@@ -35,7 +34,7 @@ static long global_column(const struct elimination *e, long local)
     return local * e->size + e->rank;
 }
 
-/* The element of the matrix, between -1 and 1. */
+/* Returns an element of the matrix, between -1 and 1. */
 static double element(long row, long column)
 {
     return 2 * fraction_of(mix4((uint64_t)row, (uint64_t)column, 3, 0)) - 1;
@@ -69,7 +68,8 @@ static void swap_rows(struct elimination *e, long one, long other)
     }
 }
 
-/* The owner of column `step` chooses the pivot; all bring it to its row. */
+/* The owner of column `step` chooses the pivot; all ranks swap it into its
+ * row. */
 static void choose_pivot(struct elimination *e, long step)
 {
     const int owner = (int)(step % e->size);
@@ -82,7 +82,8 @@ static void choose_pivot(struct elimination *e, long step)
     swap_rows(e, step, chosen);
 }
 
-/* The owner's column becomes that of the multipliers, and all get it. */
+/* The owner's column becomes the multipliers' column, and all ranks receive
+ * it. */
 static void share_multipliers(struct elimination *e, long step)
 {
     const int owner = (int)(step % e->size);
@@ -132,7 +133,7 @@ static void add_over_ranks(double *values, long n)
                   MPI_COMM_WORLD);
 }
 
-/* U times x; below the pivots, what is left of the matrix. */
+/* Computes U times x; below the pivots, U is the rest of the matrix. */
 static double *upper_times_vector(const struct elimination *e, long pivots)
 {
     double *result = zeros(e->n);
@@ -150,7 +151,7 @@ static double *upper_times_vector(const struct elimination *e, long pivots)
     return result;
 }
 
-/* L times `upper`, whose diagonal is ones. */
+/* Computes L times `upper`; the diagonal of L is ones. */
 static double *lower_times(const struct elimination *e, const double *upper,
                            long pivots)
 {
@@ -171,7 +172,7 @@ static double *lower_times(const struct elimination *e, const double *upper,
     return result;
 }
 
-/* The matrix that was, in the order that its rows have now, times x. */
+/* Computes the original matrix, with its rows in the present order, times x. */
 static double *matrix_times_vector(const struct elimination *e)
 {
     double *result = zeros(e->n);

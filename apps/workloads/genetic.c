@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * genetic.c [MEBIBYTES [SIDE [GENERATIONS [FILE]]]] - draws a bitmap of how
- * fast, and to what, a genetic algorithm converges, as the tool of Plank 1993,
- * section 4.2.9: a pixel is a population that begins with so many ones (from
- * left to right) and mutates so often (from top to bottom).
+ * fast, and to what, a genetic algorithm converges, like the tool of Plank
+ * 1993, section 4.2.9. A pixel is a population with an initial share of ones
+ * (from left to right) and a mutation rate (from top to bottom).
  *
- * Ranks draw rows without a message, and write each into a file of their own
- * when it is done; at the end rank 0 makes one picture of them, FILE (PPM). Red
- * has found the best of all genomes, blue the one that most paths lead to;
- * dark is slow. A rank's memory is a table of fitnesses, which is
- * checked at the end, as are some pixels.
+ * Ranks draw rows without a message, and write each complete row into their own
+ * file. At the end rank 0 makes one picture of them, FILE (PPM). Red has found
+ * the best of all genomes, blue the one to which most paths lead; dark is slow.
+ * A rank's memory is a table of fitnesses, which is checked at the end, as are
+ * some pixels.
  */
 #include "workload.h"
 
 #define POPULATION    64
-#define BLOCK_BITS    8 /* of a genome, on which its fitness depends together */
+#define BLOCK_BITS    8 /* genome bits with a joint fitness */
 #define BLOCKS        8
 #define MOST_MUTATION 0.05 /* probability for a bit */
-#define CONVERGED     0.9  /* of all bits that are alike */
-#define CHECKED       7    /* pixels that rank 0 draws once more */
+#define CONVERGED     0.9  /* share of equal bits */
+#define CHECKED       7    /* pixels that rank 0 draws again */
 #define NAME_LENGTH   4096
 
 struct known_fitness {
-    uint64_t genome; /* 0, which has no fitness here: the place is free */
+    uint64_t genome; /* 0, which has no fitness here: free */
     double fitness;
 };
 
@@ -40,7 +40,8 @@ static int rank, size;
 
 /* ---- Fitness ------------------------------------------------------------- */
 
-/* For each block of bits: all ones are best, else the fewer the better. */
+/* For each block of bits: all ones are best, otherwise fewer ones are
+ * better. */
 static double compute_fitness(uint64_t genome)
 {
     double sum = 0;
@@ -86,7 +87,7 @@ static double uniform(uint64_t *random)
     return fraction_of(*random);
 }
 
-/* A word whose bits are ones with that probability, to 1/1024. */
+/* Returns a word whose bits are ones with this probability, to 1/1024. */
 static uint64_t biased_bits(uint64_t *random, double probability)
 {
     unsigned threshold = (unsigned)(probability * 1024);
@@ -99,7 +100,7 @@ static uint64_t biased_bits(uint64_t *random, double probability)
     return word;
 }
 
-/* The fitter of two by chance. */
+/* Returns the fitter of two random genomes. */
 static uint64_t select_parent(struct tool *tool, const uint64_t *genomes,
                               uint64_t *random)
 {
@@ -126,7 +127,7 @@ static void next_generation(struct tool *tool, uint64_t *genomes,
     memcpy(genomes, children, sizeof children);
 }
 
-/* Which part of all bits are ones. */
+/* Returns the share of ones among all bits. */
 static double ones_of(const uint64_t *genomes)
 {
     int ones = 0;
@@ -137,7 +138,7 @@ static double ones_of(const uint64_t *genomes)
     return (double)ones / (64 * POPULATION);
 }
 
-/* Until the population has converged; returns how many generations that took,
+/* Runs until the population has converged; returns the number of generations,
  * or tool->generations if it has not. */
 static int converge(struct tool *tool, uint64_t *genomes, double mutation,
                     uint64_t *random)
@@ -177,7 +178,7 @@ struct path {
     char text[NAME_LENGTH];
 };
 
-/* Of the rows of a rank, beside the picture. */
+/* The path of a rank's rows, beside the picture. */
 static struct path rows_path(const char *name, int of_rank)
 {
     struct path path;
@@ -213,7 +214,7 @@ static void draw_rows(struct tool *tool, const char *name)
     free(pixels);
 }
 
-/* All rows in order, from the files of the ranks. */
+/* Returns all rows in order, from the files of the ranks. */
 static struct colour *gather_rows(const struct tool *tool, const char *name)
 {
     const size_t side = (size_t)tool->side;

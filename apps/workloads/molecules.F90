@@ -1,11 +1,11 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! molecules.F90 [MEBIBYTES [STEPS [SIDE]]] - molecular dynamics on a lattice of SIDE
-! cubed atoms, as the program of Plank 1993, section 4.2.9: each rank moves some of
-! the atoms, and broadcasts where they are, at each step.
+! molecules.F90 [MEBIBYTES [STEPS [SIDE]]] - molecular dynamics on a lattice of SIDE cubed atoms,
+! like the program of Plank 1993, section 4.2.9: each rank moves some of the atoms, and broadcasts
+! their places, at each step.
 !
-! As there, arrays are as large as the largest problem may be: the path of a rank's
-! atoms has MEBIBYTES, of which few steps need little. Energy and momentum must
-! stay what they were, and the path must lead to where the atoms are.
+! As in that program, arrays are as large as the largest problem may be: the path of a rank's atoms
+! has MEBIBYTES, of which few steps need little. Energy and momentum must stay the same, and the
+! path must lead to the present places of the atoms.
 
 program molecules
     use, intrinsic :: iso_fortran_env, only: int64, real64
@@ -52,7 +52,8 @@ contains
         call find_forces
     end subroutine start
 
-    !> On a cubic lattice, with velocities from a simple generator that add up to 0.
+    !> Places the atoms on a cubic lattice, with velocities from a simple generator that add up to
+    !> 0.
     subroutine place_atoms
         integer :: i, j, k, atom, c
         integer(int64) :: random
@@ -94,8 +95,8 @@ contains
         velocity(:, first:last) = velocity(:, first:last) + time_step/2*force(:, first:last)
     end subroutine advance
 
-    !> The way from atom j to the nearest image of atom i, and its length squared; whether
-    !> they are near enough to act on each other.
+    !> Computes the vector from atom j to the nearest image of atom i, and its squared length;
+    !> returns whether they are near enough to act on each other.
     logical function is_near(i, j, apart, square)
         integer, intent(in) :: i, j
         real(real64), intent(out) :: apart(3), square
@@ -106,7 +107,7 @@ contains
         is_near = square <= cutoff**2 .and. i /= j
     end function is_near
 
-    !> Lennard-Jones, of all atoms on this rank's.
+    !> Lennard-Jones forces of all atoms on this rank's.
     subroutine find_forces
         integer :: i, j
         real(real64) :: apart(3), square, inverse
@@ -150,8 +151,8 @@ contains
         call print_answer([energy, momentum, reshape(moved, [3*atoms])])
     end subroutine finish
 
-    !> Each step that is kept lies one step of an atom's way behind the next, and
-    !> what no step has needed is still zero.
+    !> Each recorded step is one step of an atom's way from the next, and memory that no step has
+    !> needed is still zero.
     subroutine check_path
         real(real64), parameter :: farthest = 0.1
         integer(int64) :: one, kept

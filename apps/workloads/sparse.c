@@ -5,10 +5,10 @@
  * 1993, section 4.2.9.
  *
  * Each rank has some of the rows, solves for their unknowns, and sends the new
- * values to all other ranks. MEBIBYTES is what a rank's rows take; it gives the
- * number of equations. When a system is solved its solution is compared with
- * the known one, and the next right-hand side taken. The matrix is checked at
- * the end.
+ * values to all other ranks. MEBIBYTES is the size of a rank's rows, and
+ * determines the number of equations. When a system is solved, its solution is
+ * compared with the known one, and the next right-hand side follows. The matrix
+ * is checked at the end.
  */
 #include "workload.h"
 
@@ -39,7 +39,7 @@ static long first_row(long equations, int rank, int size)
 
 /* ---- The matrix, which is known everywhere ------------------------------- */
 
-/* Entry `k` of a row lies in the k-th stretch of SPACING columns. */
+/* Entry `k` of a row is in the k-th group of SPACING columns. */
 static int column_of(long row, long k)
 {
     return (int)(k * SPACING +
@@ -86,7 +86,7 @@ static int matrix_is_right(const struct part *part)
 
 /* ---- Solving ------------------------------------------------------------- */
 
-/* The row's entries outside of the diagonal, times x. */
+/* Returns the row's off-diagonal entries times x. */
 static double row_times(const struct part *part, long row, const double *x)
 {
     const int *columns = part->columns + row * part->per_row;
@@ -99,8 +99,8 @@ static double row_times(const struct part *part, long row, const double *x)
     return sum;
 }
 
-/* The diagonal is twice what stands beside it, so that an iteration halves the
- * error; an entry on the diagonal only adds to that. */
+/* The diagonal is twice the sum of the other entries, so an iteration halves
+ * the error; an entry on the diagonal only adds to it. */
 static void make_diagonal(struct solver *s)
 {
     for (long i = 0; i < s->part.equations; i++) {
@@ -111,7 +111,7 @@ static void make_diagonal(struct solver *s)
     }
 }
 
-/* The right-hand side for the known solution; the first guess is zero. */
+/* Makes the right-hand side for the known solution; the first guess is zero. */
 static void begin_system(struct solver *s, long system)
 {
     for (long i = 0; i < s->part.equations; i++) {

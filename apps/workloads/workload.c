@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-#define SHARE 16 /* of the machine's memory: one part of so many */
+#define SHARE 16 /* one part in so many of the machine's memory is used */
 
 int64_t workload_default_bytes(void)
 {

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! workload_module.F90 - what workload.h and selfcheck.h have, for Fortran.
+! workload_module.F90 - the functions of workload.h and selfcheck.h, for Fortran.
 
 module workload
     use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_long
@@ -34,8 +34,7 @@ contains
         if (text /= ' ') read (text, *) number_argument
     end function number_argument
 
-    !> An argument in MiB, as bytes, or else the default: then collective over
-    !> MPI_COMM_WORLD.
+    !> Returns an argument in MiB as bytes, or the default: then collective over MPI_COMM_WORLD.
     integer(int64) function bytes_argument(place)
         integer, intent(in) :: place
 
@@ -43,8 +42,8 @@ contains
         if (bytes_argument <= 0) bytes_argument = workload_default_bytes()
     end function bytes_argument
 
-    !> Of things that are dealt out to ranks in blocks: the first one of a rank. That
-    !> of the rank behind the last one is behind all things.
+    !> Returns the first thing of a rank, if things are dealt out in blocks. For the rank after the
+    !> last one, it is the number after the last thing.
     integer function first_of(rank, things, ranks)
         integer, intent(in) :: rank, things, ranks
 
@@ -61,7 +60,7 @@ contains
         call MPI_Abort(MPI_COMM_WORLD, 3)
     end subroutine check
 
-    !> The job's answer, from numbers that rank 0 has: each bit of them counts.
+    !> Prints the job's answer, from numbers of rank 0: each bit of them counts.
     subroutine print_answer(values)
         real(real64), intent(in) :: values(:)
         integer(int64) :: bits(size(values)), answer

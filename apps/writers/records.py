@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""records.py LIBRARY STEPS - a netCDF4 or an HDF5 file is opened, extended and closed in each
-step, and a small one is written and put in the place of the last."""
+"""records.py LIBRARY STEPS - in each step, opens, extends and closes a netCDF4 or an HDF5 file, and
+replaces a small file by a new one."""
 
 import os
 import sys
@@ -10,8 +10,8 @@ import numpy
 
 
 def extend_netcdf(name, step):
-    """A record more; row N is computed from row N - 1."""
-    import netCDF4  # pylint: disable=import-outside-toplevel
+    """Adds a record; row N is computed from row N - 1."""
+    import netCDF4  # Does the same for HDF5.
 
     with netCDF4.Dataset(name, "a" if os.path.exists(name) else "w") as file:
         if "rows" not in file.variables:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""transactions.py JOURNAL_MODE STEPS - SQLite: a transaction for each step, in a connection of
-its own for each tenth. Row N is computed from row N - 1, so a step that is missing, or came
-twice, shows."""
+"""transactions.py JOURNAL_MODE STEPS - SQLite: a transaction for each step, and a new connection
+for each tenth step. Row N is computed from row N - 1, so a missing or repeated step shows."""
 
 import sqlite3
 import sys

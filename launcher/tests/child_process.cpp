@@ -141,7 +141,7 @@ std::uint64_t Description::place(const void *data, std::size_t size)
     return address;
 }
 
-/* Very many have memory of their own. */
+/* With many regions, the list has its own memory. */
 std::uint64_t Description::place_regions()
 {
     const std::size_t bytes = (regions_.size() + 1) * sizeof(ckpt_region);

@@ -31,7 +31,7 @@ void fill_random(std::span<std::byte> bytes, std::uint64_t seed);
 /* Bytes that compress well and are not zero. */
 void fill_text(std::span<std::byte> bytes, std::uint64_t seed);
 
-/* Used in the child: collects what its snapshot is to say. */
+/* Used in the child: collects the content of its snapshot. */
 class Description
 {
   public:
@@ -41,7 +41,7 @@ class Description
     std::span<std::byte> map(std::size_t size, int protection = 3,
                              std::uint32_t kind = CKPT_REGION_ANONYMOUS,
                              int extra_flags = 0);
-    /* mmap of that many pages, each added as a region of its own. */
+    /* mmap of `count` pages, each added as a separate region. */
     std::span<std::byte> map_pages(std::size_t count,
                                    std::uint32_t kind = CKPT_REGION_ANONYMOUS);
     /* Private (or shared, read-only) mapping of a file, added as a region. */
@@ -55,8 +55,7 @@ class Description
     std::vector<ckpt_file> files;
     std::string summary = "{}";
 
-    /* Copies everything into a region of its own; returns the address of the
-     * snapshot. */
+    /* Copies everything into a separate region; returns the address of the snapshot. */
     std::uint64_t finish();
     /* An address in saved memory, for contexts and payloads. */
     std::uint64_t saved_address() const { return home_; }
@@ -93,7 +92,7 @@ class ChildProcess
 /* Names in a directory, sorted; a temporary one without its random digits: "NAME.tmp". */
 std::vector<std::string> names_in(const std::filesystem::path &directory);
 
-/* A scratch directory, removed with what is in it. */
+/* A scratch directory, removed with its content. */
 class ScratchDirectory
 {
   public:
@@ -113,7 +112,7 @@ class ScratchDirectory
 /* The text of the Error that `action` throws; empty if it throws none. */
 std::string error_of(const std::function<void()> &action);
 
-/* Runs `action` in a child process; returns what waitpid() says. */
+/* Runs `action` in a child process; returns the status of waitpid(). */
 int run_in_child(const std::function<void()> &action);
 
 } // namespace ckpt::test

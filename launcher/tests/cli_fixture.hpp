@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cli_fixture.hpp - what tests of the program `ckpt` share: a scratch store, a
+ * cli_fixture.hpp - shared by tests of the program `ckpt`: a scratch store, a
  * clean environment, and the program's output.
  */
 #pragma once
@@ -21,7 +21,7 @@
 namespace ckpt::test
 {
 
-/* What a command printed, and how it ended. */
+/* The output and the exit code of a command. */
 struct Outcome {
     int exit_code = -1;
     std::string out;
@@ -43,7 +43,7 @@ inline Outcome ckpt_says(const cli::Words &words)
     return outcome;
 }
 
-/* Sets a variable for the time it lives; nothing unsets it. */
+/* Sets a variable while this object lives; nullptr unsets it. */
 class Variable
 {
   public:
@@ -103,7 +103,7 @@ class CliTest : public testing::Test
         return manifest;
     }
 
-    /* A committed checkpoint whose piece has the right size, and no more. */
+    /* A committed checkpoint whose piece has the right size, but no content. */
     Checkpoint commit(const Manifest &manifest) const
     {
         auto directory =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cut_machine.hpp - the coordinator's state machine with three ranks whose pages a
- * test writes and whose messages it makes up.
+ * cut_machine.hpp - the coordinator's state machine with three ranks. A test writes the ranks'
+ * pages and makes up their messages.
  */
 #pragma once
 
@@ -54,7 +54,7 @@ class Machine : public testing::Test, public RankPages
         return received_count[to][from];
     }
 
-    /* Does what the actions say to the pages; notes the rest. */
+    /* Applies the actions to the pages; notes the others. */
     void settle()
     {
         for (Action &next : machine.take_actions()) {
@@ -98,7 +98,7 @@ class Machine : public testing::Test, public RankPages
         send(rank, message);
     }
 
-    /* In answer to a REQUEST for which nobody is to stand still. */
+    /* Answers a REQUEST for which no rank needs to stand still. */
     void report_running(int rank, std::uint64_t flags = CKPT_REPORT_SENT,
                         std::uint64_t needs = 0)
     {
@@ -158,7 +158,7 @@ class Machine : public testing::Test, public RankPages
     }
     void ready_shared(int rank) { ready_with(rank, CKPT_READY_SHARED); }
 
-    /* Until all ranks are to be captured. */
+    /* Goes on until all ranks are to be captured. */
     void to_write(bool kill = false)
     {
         request(kill);
@@ -169,7 +169,7 @@ class Machine : public testing::Test, public RankPages
         ASSERT_EQ(machine.phase(), Phase::write);
     }
 
-    /* Types of the orders that a rank was given since the last call. */
+    /* Types of the orders for a rank since the last call. */
     std::vector<int> take_orders(int rank)
     {
         std::vector<int> types;
@@ -190,7 +190,7 @@ class Machine : public testing::Test, public RankPages
         return found;
     }
 
-    /* Everyone is told to go on, and why. */
+    /* All ranks are told to go on, and the reason. */
     void expect_given_up(const std::string &reason)
     {
         ASSERT_TRUE(finish.has_value());

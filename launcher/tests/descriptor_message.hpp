@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * descriptor_message.hpp - what a rank sends to its agent together with a descriptor.
+ * descriptor_message.hpp - a rank's message to its agent that carries a descriptor.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 namespace ckpt::test
 {
 
-/* False if it could not be sent whole. */
+/* Returns false if the message could not be sent whole. */
 inline bool send_with_descriptor(int socket, const ckpt_message &message,
                                  int descriptor)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fake_agent.hpp - a node agent that says what a test wants it to say.
+ * fake_agent.hpp - a node agent whose answers a test chooses.
  */
 #pragma once
 
@@ -27,7 +27,7 @@ namespace ckpt::test
 class FakeAgent
 {
   public:
-    /* What goes back for a request: any text, lines or not. */
+    /* The answer to a request: any text, lines or not. */
     using Answer = std::function<std::string(const control::Request &)>;
 
     FakeAgent(const std::filesystem::path &socket, Answer answer)

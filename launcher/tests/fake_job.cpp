@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fake_job.cpp - a job of fake ranks under a real agent, and a client for it.
+ * fake_job.cpp - a client, and a job of fake ranks under a real agent.
  */
 #include "config.h"
 #include "common/pidfd.hpp"
@@ -32,7 +32,7 @@ constexpr int patience_ms = 30000;
 
 using std::chrono::steady_clock;
 
-/* Cuts the first line off; nothing if there is none yet. */
+/* Cuts off and returns the first line; nothing if no line is complete yet. */
 std::optional<std::string> cut_line(std::string &buffer)
 {
     std::size_t end = buffer.find('\n');
@@ -44,7 +44,7 @@ std::optional<std::string> cut_line(std::string &buffer)
     return line;
 }
 
-/* False at the end, or if nothing comes. */
+/* Returns false at the end of input, or if nothing arrives in time. */
 bool read_more(int fd, std::string &buffer)
 {
     char bytes[4096];
@@ -283,7 +283,7 @@ control::Status FakeJob::await_phase(const std::string &phase)
     return status;
 }
 
-/* Who listens; 0 if there is no agent (any more). */
+/* Returns the agent's process id; 0 if no agent listens (any more). */
 pid_t FakeJob::agent_of(int node) const
 {
     sockaddr_un address{};
@@ -318,7 +318,7 @@ void FakeJob::end()
     ranks_.clear();
     for (const Fd &agent : agents) {
         if (!agent) {
-            continue; /* it has ended meanwhile */
+            continue; /* its process has ended */
         }
         pollfd ended = {agent.get(), POLLIN, 0};
         EXPECT_EQ(poll(&ended, 1, patience_ms), 1) << "the agent stays";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fake_job.hpp - a job of fake ranks under a real agent, and a client for it.
+ * fake_job.hpp - a client, and a job of fake ranks under a real agent.
  */
 #pragma once
 
@@ -27,15 +27,15 @@ class Program
   public:
     /* `variables` are added to the environment. */
     Program(const std::vector<std::string> &command, const Variables &variables);
-    ~Program(); /* ends it by closing its input, and waits */
+    ~Program(); /* closes its input and waits for its end */
 
     pid_t pid() const { return pid_; }
     void write_line(const std::string &line);
     void close_input() { input_.reset(); }
-    /* The next line of its output that starts with `prefix`; fails the test if
-     * there is none within ten seconds. */
+    /* Returns the next line of its output that starts with `prefix`; fails the test if no such line
+     * comes within ten seconds. */
     std::string line(const std::string &prefix);
-    /* Waits for its end; what waitpid says. */
+    /* Waits for its end; returns the status of waitpid(). */
     int wait();
 
   private:
@@ -48,11 +48,11 @@ class Program
 class Client
 {
   public:
-    /* Connects and sends; waits for the agent to listen. */
+    /* Waits for the agent to listen, connects and sends the request. */
     Client(const std::filesystem::path &socket, const control::Request &request);
-    /* Nothing at the end of the connection. */
+    /* Returns the next reply; nothing at the end of the connection. */
     std::optional<control::Reply> next();
-    /* The reply that is no progress; an "error" of the agent's death. */
+    /* Returns the final reply, after all progress; an "error" if the agent dies. */
     control::Reply last();
 
   private:
@@ -66,12 +66,12 @@ class FakeJob
     FakeJob();
     ~FakeJob();
 
-    /* Settings of the agents to be started: call before start(). */
+    /* Sets a variable of the agents; call it before start(). */
     void set(const std::string &name, const std::string &value);
-    /* Starts ranks [0, count) of `of` (0: of count) on one node. */
+    /* Starts ranks [0, count) of a job of `of` ranks (0: of count) on one node. */
     void start(int count, int of = 0, int mebibytes = 1,
                const std::vector<std::string> &refusals = {});
-    /* Ranks spread over two nodes with an agent each. */
+    /* Starts ranks on two nodes with an agent each. */
     void start_on_two_nodes(int count);
 
     Program &rank(int rank) { return *ranks_.at(rank); }
@@ -81,7 +81,7 @@ class FakeJob
     std::filesystem::path control_socket(int node = 0) const;
 
     control::Reply ask(const std::string &command, const std::string &then = "");
-    /* Waits until the agent says that the job is in this phase. */
+    /* Waits until the agent reports this phase of the job. */
     control::Status await_phase(const std::string &phase);
     /* Ends all ranks; waits until the agent of the node is gone too. */
     void end();

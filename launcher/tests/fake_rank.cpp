@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fake_rank.cpp - a process that speaks the rank side of docs/protocol.md with
- * real memory, for tests of the agent.
+ * fake_rank.cpp - a process that speaks the rank side of docs/protocol.md with real memory, for
+ * tests of the agent.
  *
  *   fake_rank RANK COUNT NAMESPACE CKPTD COORDINATOR MEBIBYTES REFUSAL
  *
- * COORDINATOR "" is its own agent; REFUSAL, if not "", is why it cannot be
- * saved. It "enters collectives" all the time, ranks at different speeds, and
- * looks at its connection only when the signal comes or it holds. A line on
- * stdin makes it call MPI_Finalize; the end of stdin ends it. On stdout:
- * "address TEXT", "captured", "resumed TEXT", "agent lost".
+ * If COORDINATOR is "", the rank's own agent coordinates. REFUSAL, if not "", is the reason why the
+ * rank cannot be saved. The rank "enters collectives" all the time, at a speed that differs from
+ * rank to rank. It reads its connection only when the signal comes or when it holds. A line on
+ * stdin makes it call MPI_Finalize; the end of stdin ends it. It prints "address TEXT", "captured",
+ * "resumed TEXT" and "agent lost".
  *
- * With FAKE_PAGE, a file, it enters no collectives and shares the file as the page of ranks
- * with independent checkpoints. Then these lines are orders, too: "keep" to take one, which
- * is answered by "kept STEPS PID"; "begin" and "end", of a call that cannot be replayed;
- * "lose" a log; "want", to be asked for a checkpoint of itself; "replay" and "present", to be
- * replayed. Each is followed by "obeyed ORDER".
+ * With FAKE_PAGE, a file, the rank enters no collectives and shares the file as the page of ranks
+ * with independent checkpoints. Then these lines on stdin are orders, too. After each, the rank
+ * prints "obeyed ORDER".
+ *
+ *   keep             takes an independent checkpoint; prints "kept STEPS PID"
+ *   begin, end       delimit a call that cannot be replayed
+ *   lose             loses a log
+ *   want             counts one more request for an independent checkpoint of this rank
+ *   replay, present  set and clear this rank's replaying flag
  */
 #include "config.h"
 #include "agent/control.hpp"
@@ -103,7 +107,7 @@ class FakeRank
     const std::string namespace_, ckptd_;
     std::string coordinator_;
     const std::string refusal_;
-    std::filesystem::path base_; /* of the names in the run directory */
+    std::filesystem::path base_; /* prefix of names in the run directory */
     int socket_ = -1;
     int signals_ = -1;
     int page_fd_ = -1;
@@ -134,7 +138,7 @@ FakeRank::FakeRank(char *argv[])
     sigprocmask(SIG_BLOCK, &mask, nullptr);
     signals_ = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
     page_fd_ = make_rank_page(rank_, count_, page_).release();
-    page_->signal.busy = 1; /* it blocks the signal, and looks for it */
+    page_->signal.busy = 1; /* it polls for the blocked signal */
     page_->clock_count = 1;
     page_->clock[0].id = fake_clock_id;
     peers_ = ckpt_page_peers(page_);
@@ -149,7 +153,7 @@ FakeRank::FakeRank(char *argv[])
     fill_random(memory_, static_cast<std::uint64_t>(rank_));
 }
 
-/* The first rank of the job makes it. */
+/* The first rank of the job makes the file. */
 void FakeRank::share_page(const char *file)
 {
     const std::size_t size = CKPT_INDEPENDENT_SIZE(static_cast<std::size_t>(count_));
@@ -210,7 +214,7 @@ void FakeRank::attach()
     Fd lock(open((base_.string() + ".lock").c_str(),
                  O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     require(flock(lock.get(), LOCK_EX) == 0, "flock");
-    /* An agent that is just dying may still take the connection. */
+    /* A dying agent may still accept the connection. */
     do {
         if (!try_connect()) {
             start_agent();
@@ -220,7 +224,7 @@ void FakeRank::attach()
     unsetenv("CKPT_FAULT"); /* a fault is for the first agent only */
 }
 
-/* False if the agent died before it answered. */
+/* Returns false if the agent died before it answered. */
 bool FakeRank::hello()
 {
     ckpt_message message{};
@@ -361,7 +365,7 @@ void FakeRank::drain()
     send(CKPT_MSG_DRAINED, 0, true);
 }
 
-/* At both ends of its memory, as it is now. */
+/* Writes the present state at both ends of its memory. */
 void FakeRank::note_state()
 {
     int before = (rank_ + count_ - 1) % count_;
@@ -457,7 +461,7 @@ void FakeRank::watch(const ckpt_message &order)
     send(CKPT_MSG_WATCHED, 0, true);
 }
 
-/* With a descriptor, which the agent alone has afterwards. */
+/* Sends a descriptor with the message, and closes its own copy. */
 void FakeRank::answer(ckpt_message_type type, std::array<std::uint64_t, 2> arguments,
                       int descriptor)
 {
@@ -473,7 +477,7 @@ void FakeRank::answer(ckpt_message_type type, std::array<std::uint64_t, 2> argum
     close(descriptor);
 }
 
-/* Some collectives, as far as the gate allows. */
+/* Enters and leaves some collectives, as far as the gate allows. */
 void FakeRank::step()
 {
     ckpt_clock &clock = page_->clock[0];
@@ -498,7 +502,7 @@ void FakeRank::step()
     }
 }
 
-/* False at the end of the program. */
+/* Returns false at the end of the program. */
 bool FakeRank::read_stdin()
 {
     char bytes[64];

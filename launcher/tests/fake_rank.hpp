@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fake_rank.hpp - what fake_rank and the test that runs it agree on.
+ * fake_rank.hpp - definitions for fake_rank and the test that runs it.
  */
 #pragma once
 
@@ -9,17 +9,15 @@
 namespace ckpt::test
 {
 
-/* At the start and at the end of the region that a fake rank works in; it writes
- * there all the time. */
+/* State at the start and at the end of the memory of a fake rank, which updates it all the time. */
 struct FakeRankState {
     std::uint64_t rank;
-    std::uint64_t collectives; /* left */
-    std::uint64_t received;    /* messages from the rank before it */
-    std::uint64_t steps;       /* that it has made, without communication */
+    std::uint64_t collectives; /* number of collectives left */
+    std::uint64_t received;    /* messages from the previous rank */
+    std::uint64_t steps;       /* steps without communication */
 };
 
-/* What rank `rank` has sent to the next one, and that one less, not yet
- * received, until DRAIN. */
+/* Messages that rank `rank` has sent to the next one. One less has been received until DRAIN. */
 constexpr std::uint64_t fake_messages(int rank)
 {
     return 10 + static_cast<std::uint64_t>(rank);

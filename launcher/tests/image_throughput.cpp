@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * image_throughput.cpp - how fast a node file is written, next to a plain
- * sequential write of the same bytes in the same run. Not a test.
+ * image_throughput.cpp - the speed of writing a node file, compared with a plain sequential write
+ * of the same bytes in the same run. Not a test.
  *
  * Usage: image_throughput DIRECTORY [MIB] [CODEC[,CODEC...]] [ROUNDS] [CONTENT]
  *
- * The codecs take turns; one with "+key" is that with encryption. CONTENT: random; text, of which hardly anything is left;
- * numbers, doubles of a smooth field with some noise; or mixed, a third of each.
+ * The codecs take turns; "CODEC+key" encrypts as well. CONTENT: random; text, which compresses to
+ * almost nothing; numbers, doubles of a smooth field with some noise; or mixed, a third of each.
  */
 #include "config.h"
 #include "image/image_key.hpp"
@@ -78,7 +78,7 @@ void run_round(const std::string &directory, const ChildProcess &child,
     std::filesystem::remove(directory + "/" + piece.file);
 }
 
-/* A smooth field of which the last digits are noise. */
+/* A smooth field whose last digits are noise. */
 void fill_numbers(std::span<std::byte> bytes)
 {
     std::mt19937 chance(1);
@@ -145,7 +145,7 @@ int main(int argc, char **argv)
     options.identities = &identities;
     options.write_rate = &write_rate;
     ChildProcess child([&](Description &description) {
-        /* Like a small program: many regions of a page or a few. */
+        /* Many regions of one or a few pages, as in a small program. */
         for (int i = 0; i < 100; i++) {
             fill_text(description.map((1 + i % 8) * page), i);
             (void)description.map(page, 0); /* keeps neighbours apart */

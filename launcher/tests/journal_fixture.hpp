@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * journal_fixture.hpp - a small tree of files, a journal and a process that writes it.
+ * journal_fixture.hpp - a small tree of files, a journal, and a process that writes the journal.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * journal_writer.cpp - records of a file journal, for tests of those who read it.
+ * journal_writer.cpp - records of a file journal, for tests of its readers.
  */
 #include "config.h"
 #include "tests/journal_writer.hpp"
@@ -28,7 +28,7 @@ namespace
 
 constexpr std::int64_t second = 1000000000;
 
-/* CRC-32C, bit by bit: another way than that of the code under test. */
+/* CRC-32C, bit by bit, independent of the code under test. */
 std::uint32_t checksum_of(const std::string &bytes)
 {
     std::uint32_t state = 0xffffffffu;
@@ -258,7 +258,7 @@ void JournalWriter::unlink(const std::string &path, bool by_copy)
     require(::unlink(path.c_str()) == 0, "unlink " + path);
 }
 
-/* Of a file. */
+/* Renames a file. */
 void JournalWriter::rename(const std::string &from, const std::string &to)
 {
     record(CKPT_JOURNAL_FILE, from, keep(from, false));

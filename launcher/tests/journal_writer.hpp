@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * journal_writer.hpp - writes records of a file journal as processes of a job do, and makes
- * the changes that they record.
+ * journal_writer.hpp - writes records of a file journal as processes of a job do, and makes the
+ * recorded changes.
  */
 #pragma once
 
@@ -16,27 +16,27 @@
 namespace ckpt::test
 {
 
-/* All that can be seen of one name. */
+/* All visible properties of one name. */
 struct Seen {
     unsigned mode = 0;
     std::uint64_t inode = 0;
     std::int64_t modified = 0; /* 0 for directories */
-    std::string content;       /* or where a symbolic link leads */
+    std::string content;       /* or the target of a symbolic link */
 
     bool operator==(const Seen &) const = default;
 };
 
-/* A directory with everything in it, by relative path. Files whose names begin with
- * CKPT_JOURNAL_KEPT_PREFIX are left out. */
+/* The whole content of a directory, by relative path, without files whose names begin with
+ * CKPT_JOURNAL_KEPT_PREFIX. */
 using SeenTree = std::map<std::string, Seen>;
 SeenTree look_at(const std::filesystem::path &directory, bool with_inodes = true);
-/* What differs, for a test's message; empty if nothing does. */
+/* Returns the differences, for a test's message; empty if there are none. */
 std::string difference(const SeenTree &expected, const SeenTree &found);
 
 std::string read_file(const std::filesystem::path &path);
 void write_file(const std::filesystem::path &path, const std::string &content);
 
-/* One process with a log. Orders come from a clock that all writers of a test share. */
+/* One process with a log. All writers of a test share the clock that numbers the records. */
 class JournalWriter
 {
   public:
@@ -45,17 +45,17 @@ class JournalWriter
 
     const std::filesystem::path &log() const { return log_; }
 
-    /* Records only. The object is described as it is now, if it is there. Data and `other`
-     * as given; order, if not 0, instead of the clock's. */
+    /* Writes a record only. It describes the object as it is now, if the object exists. Data and
+     * `other` are as given; `order`, if not 0, replaces the clock's number. */
     void record(ckpt_journal_type type, const std::string &path, const std::string &other = "",
                 const std::string &data = "", std::uint32_t flags = 0,
                 std::uint64_t offset = 0, std::uint64_t value = 0);
     void mark(std::uint64_t checkpoint);
     void state(const std::string &path, bool is_written = true);
-    /* The same of a file that has just changed. */
+    /* The same for a file that has just changed. */
     void hashed_state(const std::string &path);
 
-    /* Records, and then changes. */
+    /* Writes the record, then makes the change. */
     void create(const std::string &path, const std::string &content);
     void append(const std::string &path, const std::string &text);
     void rewrite(const std::string &path, std::uint64_t offset, const std::string &text);
@@ -69,10 +69,10 @@ class JournalWriter
     void change_mode(const std::string &path, unsigned mode);
     void make_symlink(const std::string &target, const std::string &path);
 
-    /* Keeps the file; where. */
+    /* Keeps the file; returns the kept file's path. */
     std::string keep(const std::string &path, bool by_copy);
 
-    /* The directory of kept files; the journal's own at first. */
+    /* The directory of kept files; initially the journal's own. */
     std::filesystem::path kept;
 
   private:

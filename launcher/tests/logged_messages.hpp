@@ -12,7 +12,7 @@
 namespace ckpt::test
 {
 
-/* A record as a rank writes it: with zeros up to a multiple of 8. */
+/* A record as a rank writes it: padded with zeros to a multiple of 8. */
 inline std::string logged_message(std::uint64_t order,
                                   const std::string &content)
 {

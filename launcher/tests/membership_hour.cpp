@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * membership_hour.cpp - false alarms of the membership on an overloaded machine, and how
- * soon it then notices members that freeze or die. Not a test.
+ * membership_hour.cpp - counts false alarms of the membership on an overloaded machine, and
+ * measures how soon it then notices members that freeze or die. Not a test.
  *
  * Usage: membership_hour [SECONDS [MEMBERS [BUSY]]]      (3600 s, 6 members, 8 busy)
  *
- * The members are processes of this machine, beside BUSY others that do nothing but
- * compute. Ends with 1 if there was a false alarm.
+ * The members are processes of this machine, beside BUSY others that only compute. The exit code is
+ * 1 if there was a false alarm.
  */
 #include "tests/membership_processes.hpp"
 
@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 namespace
 {
 
-/* Processes that use up all processors, until this object dies. */
+/* Processes that keep all processors busy while this object lives. */
 class BusyProcesses
 {
   public:
@@ -73,7 +73,7 @@ const char *kind_name(MemberEvent::Kind kind)
     return "a link is dead, or back";
 }
 
-/* Whatever a member tells while all are well. */
+/* Counts the reports of members while all are well. */
 int count_alarms(MemberProcesses &job, std::chrono::seconds duration)
 {
     const auto end = std::chrono::steady_clock::now() + duration;
@@ -90,7 +90,7 @@ int count_alarms(MemberProcesses &job, std::chrono::seconds duration)
     return alarms;
 }
 
-/* How long it takes, in milliseconds, until some member has a view without `victim`. */
+/* Returns the time in milliseconds until some member has a view without `victim`. */
 double time_to_notice(MemberProcesses &job, membership::MemberId victim, bool freeze)
 {
     const auto before = monotonic_now();
@@ -136,7 +136,7 @@ int main(int argc, char **argv)
                duration.count(), members, busy_count, sysconf(_SC_NPROCESSORS_ONLN),
                alarms);
     membership::MemberId victim = 1;
-    for (; victim + 3 < members; victim++) { /* three remain, for one more */
+    for (; victim + 3 < members; victim++) { /* three remain, for one more failure */
         fmt::print("member {} frozen: out after {:.0f} ms (3 H are {} ms)\n", victim,
                    time_to_notice(job, victim, true),
                    milliseconds(3 * options.heartbeat));

@@ -31,7 +31,7 @@ std::int64_t monotonic_now()
 namespace
 {
 
-/* The life of one of the processes. */
+/* The main loop of a member process. */
 [[noreturn]] void be_member(UdpSocket socket, const Table &table,
                             const Protocol::Options &options, int events)
 {
@@ -112,7 +112,8 @@ MemberProcesses::~MemberProcesses()
     }
 }
 
-/* Only the member itself has its socket: else the kernel takes what is sent to it. */
+/* Only the member may have its socket open, otherwise the kernel would queue datagrams for a dead
+ * member. */
 void MemberProcesses::start(MemberId member)
 {
     const pid_t parent = getpid();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * membership_processes.hpp - the members of a job as processes of this machine, over
- * loopback, that tell this one what they see.
+ * membership_processes.hpp - the members of a job as processes of this machine, over loopback; they
+ * report their views to this process.
  */
 #pragma once
 
@@ -22,12 +22,12 @@ namespace ckpt::test
 struct MemberEvent {
     enum Kind : std::uint32_t { view, excluded, lost_majority, link };
 
-    std::uint32_t member = 0; /* who tells it */
+    std::uint32_t member = 0; /* the reporting member */
     Kind kind = view;
-    std::uint64_t number = 0;     /* of the view or the newer incarnation */
+    std::uint64_t number = 0;     /* of the view or of the newer incarnation */
     std::uint32_t size = 0;       /* of the view */
-    std::uint32_t departed = 0;   /* how many */
-    membership::MemberId who = 0; /* departed or replaced first */
+    std::uint32_t departed = 0;   /* how many members */
+    membership::MemberId who = 0; /* first departed or replaced member */
     membership::Reason reason = membership::Reason::unknown;
     std::int64_t when = 0; /* CLOCK_MONOTONIC, nanoseconds */
 };
@@ -37,23 +37,23 @@ class MemberProcesses
   public:
     using Options = membership::Protocol::Options;
 
-    /* Normal context, like all here. `address`: of loopback. */
+    /* Normal context, like all functions here. `address`: a loopback address. */
     MemberProcesses(std::size_t members, Options options, const char *address = "::1");
-    ~MemberProcesses(); /* ends them */
+    ~MemberProcesses(); /* ends the members */
 
     void signal(membership::MemberId member, int number);
-    /* Ends its process at once and waits until it has gone. */
+    /* Kills the member's process and waits until it is gone. */
     void kill(membership::MemberId member);
-    /* After kill(): another process, at the same port. */
+    /* After kill(): starts another process at the same port. */
     void replace(membership::MemberId member);
 
-    /* What a member tells next; nothing if none does within that time. */
+    /* Returns the next report of any member; nothing if none comes within that time. */
     std::optional<MemberEvent> next(std::chrono::milliseconds longest);
-    /* The next that fits; all others before it are thrown away. */
+    /* Returns the next report that fits; discards all reports before it. */
     std::optional<MemberEvent>
     await(const std::function<bool(const MemberEvent &)> &fits,
           std::chrono::milliseconds longest = std::chrono::seconds(30));
-    /* All members that live have told of their first view. */
+    /* Waits until all living members have reported this view. */
     bool await_all(std::uint64_t view);
 
     std::size_t size() const { return pids_.size(); }
@@ -70,7 +70,7 @@ class MemberProcesses
     Fd events_, events_end_;
 };
 
-/* Nanoseconds since some time in the past, the same one in all processes. */
+/* Nanoseconds since a fixed time in the past, the same in all processes. */
 std::int64_t monotonic_now();
 
 } // namespace ckpt::test

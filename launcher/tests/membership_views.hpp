@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * membership_views.hpp - what tests of the membership expect of views, single ones and random
- * ones alike.
+ * membership_views.hpp - expectations of membership tests about views, for single cases and random
+ * ones.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ inline constexpr SimulatedMembership::Network good_network{};
 
 using Members = std::vector<MemberId>;
 
-/* All active members have the newest view, and it has them and nobody else. */
+/* All active members have the newest view, which contains exactly them. */
 inline testing::AssertionResult is_settled(const SimulatedMembership &job)
 {
     const View &newest = job.views().rbegin()->second;

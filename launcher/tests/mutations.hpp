@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mutations.hpp - good input made bad at random, for tests that nothing which comes
- * from outside does harm.
+ * mutations.hpp - good input made bad at random, for tests that no input from outside does harm.
  *
- * The same number of a round gives the same input. $CKPT_FUZZ_SEED is the number of the
- * first round; $CKPT_FUZZ_SECONDS, how long each test goes on (tests/campaign-decoders),
- * instead of some hundred rounds.
+ * The same round number gives the same input. $CKPT_FUZZ_SEED is the number of the first round.
+ * $CKPT_FUZZ_SECONDS is the duration of each test (tests/campaign-decoders), which otherwise runs
+ * some hundred rounds.
  */
 #pragma once
 
@@ -29,7 +28,7 @@ class Mutations
   public:
     explicit Mutations(std::uint64_t round) : random_(round) {}
 
-    /* From 0 to below `end`. */
+    /* Returns a number from 0 to below `end`. */
     std::size_t below(std::size_t end)
     {
         return std::uniform_int_distribution<std::size_t>(0, end - 1)(random_);
@@ -43,7 +42,7 @@ class Mutations
         return one_in(4) ? random_() : edges[below(std::size(edges))];
     }
 
-    /* Some bytes changed, removed, repeated or made up. */
+    /* Changes, removes, repeats or makes up some bytes. */
     std::string bytes(std::string text)
     {
         for (std::size_t count = 1 + below(4); count > 0; count--) {
@@ -52,8 +51,8 @@ class Mutations
         return text;
     }
 
-    /* Some values of other kinds or sizes, members gone, elements repeated. Texts
-     * become one of a few that name no place outside of the working directory. */
+    /* Changes the kind or size of some values, removes members and repeats elements. Texts become
+     * one of a few that name no path outside of the working directory. */
     nlohmann::json json(nlohmann::json value)
     {
         for (std::size_t count = 1 + below(3); count > 0; count--) {

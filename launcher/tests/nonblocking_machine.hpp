@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nonblocking_machine.hpp - the coordinator in Chandy-Lamport and network sweeping,
- * with a hand on all that ranks answer.
+ * nonblocking_machine.hpp - the coordinator in Chandy-Lamport and network sweeping; the test
+ * controls all answers of the ranks.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ constexpr std::uint64_t given_up = CKPT_GIVEN_UP; /* in RESUME and CLOSE */
 class NonblockingCut : public Machine
 {
   public:
-    /* Until the ranks have been told CUT. quiet: none has sent any message. */
+    /* Goes on until the ranks have been sent CUT. quiet: no rank has sent a message. */
     void to_cut(Protocol protocol, Lanes lanes = {}, bool quiet = false)
     {
         request(false, {protocol, std::move(lanes)});
@@ -37,7 +37,7 @@ class NonblockingCut : public Machine
         say(rank, CKPT_MSG_REPORT, CKPT_PLACE_WAIT, false);
     }
 
-    /* Answers CUT; `used` channels. */
+    /* Answers CUT; the rank has used `used` channels. */
     void answer_cut(int rank, std::uint64_t used)
     {
         ckpt_message message{};
@@ -80,7 +80,7 @@ class NonblockingCut : public Machine
         send(rank, message);
     }
 
-    /* Up to the commit, from LOG. */
+    /* From LOG to the commit. */
     void to_commit()
     {
         for (int i = 0; i < count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * piece_group.hpp - a group of nodes for tests: a directory for each, with its piece of
- * one checkpoint in it.
+ * piece_group.hpp - a group of nodes for tests: each has a directory with its piece of one
+ * checkpoint.
  */
 #pragma once
 
@@ -47,7 +47,7 @@ class PieceGroup
     }
 
     std::size_t size() const { return contents_.size(); }
-    /* What the agent of a node has: JOB/NUMBER is below it. */
+    /* The agent's directory on a node: JOB/NUMBER is below it. */
     std::filesystem::path root(std::size_t i) const
     {
         return std::filesystem::path(scratch_.path()) / std::to_string(i);
@@ -77,7 +77,7 @@ class PieceGroup
         }
     }
 
-    /* Rebuilds the piece of a lost node in a new directory. What it is then. */
+    /* Rebuilds the piece of a lost node in a new directory; returns its bytes. */
     std::string rebuilt(std::size_t i) { return rebuilt_from(i, sources({i})); }
     std::string rebuilt_from(std::size_t i,
                              const std::vector<redundancy::BlockSource *> &sources)
@@ -89,7 +89,7 @@ class PieceGroup
     }
     const std::string &content(std::size_t i) const { return contents_[i]; }
 
-    /* Valid until this is called again. */
+    /* Valid until the next call. */
     std::vector<redundancy::BlockSource *> sources(const std::set<std::size_t> &lost = {})
     {
         std::vector<redundancy::BlockSource *> all;

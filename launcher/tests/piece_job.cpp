@@ -31,7 +31,7 @@ namespace
 
 constexpr auto longest = std::chrono::seconds(20);
 
-/* In the child: says HELLO to the agent; the connection lives with it. */
+/* In the child: says HELLO to the agent and keeps the connection open. */
 void join(const std::string &path, int rank)
 {
     sockaddr_un address{};
@@ -72,7 +72,8 @@ Job::Job(Where where, const Prepare &prepare)
         [this](Fd socket) { local_->accept(std::move(socket)); });
     loop_.watch(worker_.descriptor(), EPOLLIN,
                 [this](std::uint32_t) { worker_.run_replies(); });
-    /* Before there is a connection that they would keep open. */
+    /* The ranks start before the connections, which they would otherwise keep
+     * open. */
     for (int rank = 0; rank < piece_ranks; rank++) {
         ranks_.push_back(std::make_unique<ChildProcess>([&](Description &own) {
             own.snapshot.rank = rank;
@@ -125,7 +126,7 @@ void Job::await(const std::function<bool()> &condition)
     }
 }
 
-/* Undone is told when all that was asked for before is over. */
+/* The node reports `undone` when all earlier orders are complete. */
 void Job::settle()
 {
     const auto before = std::ranges::count(events.told, "undone");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * piece_job.hpp - an agent's node whose ranks are processes that stand still,
- * for tests of pieces.
+ * piece_job.hpp - an agent's node with stopped ranks, for tests of pieces.
  */
 #pragma once
 
@@ -29,7 +28,7 @@ constexpr int piece_ranks = 3;
 
 using Words = std::vector<std::string>;
 
-/* What a node tells, in words. */
+/* The reports of a node, in words. */
 class Events : public NodeEvents
 {
   public:
@@ -87,7 +86,7 @@ class Events : public NodeEvents
     }
 
     std::set<int> here;
-    Words told; /* the number of a rank: it is captured */
+    Words told; /* a rank's number: that rank is captured */
     Piece last_piece;
     std::uint64_t last_memory = 0;
     std::string last_reason;
@@ -95,7 +94,7 @@ class Events : public NodeEvents
 
 enum class Where { here, elsewhere };
 
-/* An agent's node with stopped ranks; a coordinator beside it or behind TCP. */
+/* An agent's node with stopped ranks; its coordinator is local or behind TCP. */
 class Job
 {
   public:
@@ -122,13 +121,13 @@ class Job
         return *ranks_[rank];
     }
 
-    /* Lets the agents work until this holds. */
+    /* Runs the agents until the condition holds. */
     void await(const std::function<bool()> &condition);
     void await(const std::string &word)
     {
         await([&] { return std::ranges::count(events.told, word) > 0; });
     }
-    /* Until all that was asked for is done. */
+    /* Runs the agents until all orders are complete. */
     void settle();
 
     std::filesystem::path checkpoint() const

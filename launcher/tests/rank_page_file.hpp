@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rank_page_file.hpp - the page that a rank brings to its agent, made by a test.
+ * rank_page_file.hpp - the page that a rank sends to its agent, made by a test.
  */
 #pragma once
 
@@ -18,8 +18,8 @@
 namespace ckpt::test
 {
 
-/* As a rank makes it (mpi-plugin/cut/rank_page.c); the process ends if it cannot. `page`: where
- * it is mapped; the caller may unmap it. seals: what keeps its size. */
+/* Makes a page as a rank does (mpi-plugin/cut/rank_page.c); ends the process on failure. `page`:
+ * the mapping; the caller may unmap it. seals: the seals that fix the size. */
 inline Fd make_rank_page(int rank, int rank_count, ckpt_rank_page *&page,
                          int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * redundancy_throughput.cpp - how fast the nodes of a group protect their pieces and
- * rebuild lost ones, next to what its parts cost on this machine: copying, tags, checksums,
+ * redundancy_throughput.cpp - the speed at which the nodes of a group protect their pieces and
+ * rebuild lost ones, compared with the cost of each part on this machine: copying, tags, checksums,
  * arithmetic, TCP. Not a test.
  *
  * Usage: redundancy_throughput DIRECTORY [MIB] [NODES] [ROUNDS]
  *
- * Each node is a process, with its piece of so many MiB and its files in a directory of its
- * own below DIRECTORY. Bytes per second are bytes of all pieces together. From the second round on, files of
- * parity are written where older ones were, as agents do it.
+ * Each node is a process, with a piece of MIB MiB, and its own directory below DIRECTORY. Bytes per
+ * second count the bytes of all pieces together. From the second round on, parity files overwrite
+ * older ones, as agents do it.
  */
 #include "config.h"
 #include "agent/block_server.hpp"
@@ -56,7 +56,7 @@ namespace
 
 const std::string number = "job/000001";
 
-/* processors: seconds of all of them together, if known */
+/* processors: their total seconds, if known */
 void print(const std::string &what, std::uint64_t bytes, double seconds,
            double processors = 0)
 {
@@ -69,7 +69,7 @@ void print(const std::string &what, std::uint64_t bytes, double seconds,
     std::fflush(stdout); /* before the next fork */
 }
 
-/* ---- What the parts cost --------------------------------------------------------------- */
+/* ---- Cost of each part ----------------------------------------------------------------- */
 
 void time_part(const std::string &what, std::uint64_t bytes,
                const std::function<void()> &part)
@@ -117,7 +117,7 @@ void copy_through_tcp(std::span<const std::byte> bytes)
     }
 }
 
-/* One processor each, but for TCP, which has one at each end. */
+/* Each part uses one processor, except TCP, which uses one at each end. */
 void time_parts(const fs::path &directory)
 {
     constexpr std::size_t size = 256u << 20, half = size / 2;
@@ -161,7 +161,7 @@ void time_parts(const fs::path &directory)
 
 /* ---- Nodes ------------------------------------------------------------------------------ */
 
-/* Memory that the nodes have together with this process. */
+/* Memory that the nodes share with this process. */
 struct Shared {
     char addresses[64][512]; /* PeerAddress::text() */
 };
@@ -171,7 +171,7 @@ struct Times {
     double processors; /* seconds of all nodes */
 };
 
-/* Of all children that have ended. */
+/* The processor time of all children that have ended. */
 double processor_seconds()
 {
     rusage usage{};
@@ -183,7 +183,7 @@ double processor_seconds()
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/* Processes that do what they are told, all at once. */
+/* Processes that carry out one task, all at once. */
 class Nodes
 {
   public:
@@ -212,7 +212,7 @@ class Nodes
     static std::string host(std::size_t i) { return fmt::format("n{}", i); }
     fs::path place(std::size_t i) const { return root(i) / number; }
 
-    /* Servers are there before it begins. */
+    /* The servers run before the task begins. */
     Times run(const Task &task)
     {
         const double before = processor_seconds();
@@ -254,7 +254,7 @@ class Nodes
         return {seconds, processor_seconds() - before};
     }
 
-    /* In a node: a connection to another one. */
+    /* In a node: opens a connection to another node. */
     std::unique_ptr<RemoteSource> source(std::size_t self, std::size_t other) const
     {
         return std::make_unique<RemoteSource>(
@@ -300,7 +300,7 @@ const std::atomic<bool> never = false;
 struct View {
     Group group;
     std::size_t self = 0;
-    std::vector<std::unique_ptr<RemoteSource>> connections; /* but for the lost ones */
+    std::vector<std::unique_ptr<RemoteSource>> connections; /* none to lost nodes */
     std::vector<BlockSource *> sources;
 };
 
@@ -331,7 +331,7 @@ View view_of(const Nodes &nodes, const Scheme &scheme, std::uint64_t bytes, std:
     return view;
 }
 
-/* As an agent does it: into the room of an older file, if there is one. */
+/* Overwrites an older file, if there is one, as an agent does. */
 Times protect(Nodes &nodes, const Scheme &scheme, std::uint64_t bytes)
 {
     const std::string room_name(scheme.text().substr(0, scheme.text().find('/')));
@@ -346,7 +346,7 @@ Times protect(Nodes &nodes, const Scheme &scheme, std::uint64_t bytes)
     });
 }
 
-/* Each lost node is made anew where it was. */
+/* Rebuilds each lost node in its own directory. */
 Times rebuild(Nodes &nodes, const Scheme &scheme, std::uint64_t bytes,
                const std::set<std::size_t> &lost)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * served_piece.hpp - a server and what it serves, for tests: a file of some blocks.
+ * served_piece.hpp - a server and its file of some blocks, for tests.
  */
 #pragma once
 
@@ -37,7 +37,7 @@ class ServedPiece : public testing::Test
         source.read(file(), offset, std::as_writable_bytes(std::span(into)));
         return into;
     }
-    /* The same of the file, with zeros beyond its end. */
+    /* The same bytes of the file, with zeros after its end. */
     std::string expected(std::uint64_t offset, std::size_t bytes) const
     {
         std::string part = offset < content().size() ? content().substr(offset, bytes) : "";
@@ -45,7 +45,7 @@ class ServedPiece : public testing::Test
         return part;
     }
 
-    /* Ranges that are announced first, and then read in parts of this size. */
+    /* Announces the ranges, then reads them in parts of this size. */
     void expect_announced(redundancy::RemoteSource &remote, std::span<const Range> ranges,
                           std::size_t part)
     {

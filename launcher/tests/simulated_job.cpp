@@ -2,9 +2,8 @@
 /*
  * simulated_job.cpp - random programs, and a model of the rank side.
  *
- * Programs are projections of one random order of operations in which a
- * message is received after it was sent: they cannot deadlock, even if every
- * collective synchronises.
+ * Programs are projections of one random order of operations, in which each message is received
+ * after it was sent. They cannot deadlock, even if every collective synchronises.
  */
 #include "tests/simulated_job.hpp"
 
@@ -59,9 +58,9 @@ void SimulatedJob::invent_programs()
     int communicators = 1 + draw(4);
     bool many_collectives = draw(2) == 0;
     bool threads = draw(3) == 0;
-    /* Receives that are still to be put into the order: to, from. */
+    /* Receives that are not in the order yet: to, from. */
     std::vector<std::pair<int, int>> owed;
-    /* And completions: rank, step that begins. */
+    /* Completions that are not in the order yet: rank, step that begins. */
     std::vector<std::pair<int, std::size_t>> incomplete;
 
     for (int c = 0; c < communicators; c++) {
@@ -139,7 +138,7 @@ void SimulatedJob::invent_programs()
             ranks_[i].program.push_back({.op = Op::release, .communicator = c});
         }
     }
-    /* Nobody finishes before the others: that would end all checkpoints. */
+    /* All ranks finish together: a finished rank would end all checkpoints. */
     for (Rank &rank : ranks_) {
         rank.program.push_back({.op = Op::collective, .communicator = 0});
     }
@@ -187,7 +186,7 @@ void SimulatedJob::tell(int rank, ckpt_message_type type, std::uint32_t place,
     r.outbox.push_back(message);
 }
 
-/* Whether it is in a call that is no collective. */
+/* Whether the rank is in a call that is not a collective. */
 bool SimulatedJob::is_unclocked(int rank) const
 {
     const Op op = ranks_[rank].program[ranks_[rank].next].op;
@@ -195,8 +194,8 @@ bool SimulatedJob::is_unclocked(int rank) const
     return op == Op::unclocked || op == Op::meet;
 }
 
-/* A restart can enter the collective again, and nothing has to be completed,
- * which a rank inside cannot do. */
+/* A restart can enter the collective again, and no collective needs completion, which a rank inside
+ * a call cannot do. */
 bool SimulatedJob::may_be_redone(int rank) const
 {
     const Rank &r = ranks_[rank];
@@ -209,7 +208,7 @@ bool SimulatedJob::may_be_redone(int rank) const
            std::none_of(r.begun.begin(), r.begun.end(), in_cut);
 }
 
-/* The answer to REQUEST or STOP. */
+/* Answers REQUEST or STOP. */
 void SimulatedJob::tell_place(int rank, ckpt_message_type type)
 {
     Rank &r = ranks_[rank];
@@ -278,7 +277,7 @@ void SimulatedJob::handle(int rank, const ckpt_message &message)
     }
 }
 
-/* Enters the collective unless the gate is closed for it. */
+/* Enters the collective unless its gate is closed. */
 bool SimulatedJob::enter(int rank)
 {
     Rank &r = ranks_[rank];
@@ -375,7 +374,7 @@ void SimulatedJob::receive_or_wait(int rank)
     wait(rank, false);
 }
 
-/* A wait that is over, or was in vain so far. */
+/* Ends a wait, or makes one more unsuccessful poll. */
 void SimulatedJob::wait(int rank, bool over)
 {
     Rank &r = ranks_[rank];
@@ -390,7 +389,7 @@ void SimulatedJob::wait(int rank, bool over)
     }
 }
 
-/* Completes what the step `begun` began, if it can be. */
+/* Completes the operation of the step `begun`, if possible. */
 bool SimulatedJob::complete(int rank, std::size_t begun)
 {
     Rank &r = ranks_[rank];
@@ -418,8 +417,8 @@ void SimulatedJob::complete_or_wait(int rank)
     wait(rank, over);
 }
 
-/* Completes one nonblocking collective that the cut has to have behind it; true
- * if there is none. */
+/* Completes one nonblocking collective that the cut requires to be complete; true if there is
+ * none. */
 bool SimulatedJob::drain_collectives(int rank)
 {
     Rank &r = ranks_[rank];
@@ -442,8 +441,8 @@ bool SimulatedJob::drain_collectives(int rank)
     return true;
 }
 
-/* Takes one message into the log; `expected` of the rank's own counters is
- * used for the number of messages from a peer that are in the log. */
+/* Takes one message into the log. `expected` of the rank's own counters holds the number of logged
+ * messages from a peer. */
 void SimulatedJob::drain(int rank)
 {
     Rank &r = ranks_[rank];
@@ -472,8 +471,8 @@ void SimulatedJob::send(int rank, int to)
     network_[to][rank]++;
 }
 
-/* While one thread is in a call that the checkpoint has to wait for. What they
- * tell is about them, and not about the rank. */
+/* Runs other threads while one thread is in a call that the checkpoint has to wait for. Their
+ * reports concern the threads, and not the rank. */
 void SimulatedJob::run_other_threads(int rank)
 {
     Rank &r = ranks_[rank];
@@ -546,8 +545,8 @@ void SimulatedJob::advance(int rank)
 
 /* ---- The agent's side ---------------------------------------------------- */
 
-/* Up to the target, all collectives have been left and are complete; beyond it
- * there are only nonblocking ones that a restart can begin again. */
+/* Up to the target, all collectives have been left and are complete. Beyond it there are only
+ * nonblocking collectives that a restart can begin again. */
 void SimulatedJob::check_clock(int communicator, int rank)
 {
     const Rank &r = ranks_[rank];
@@ -574,8 +573,8 @@ void SimulatedJob::check_clock(int communicator, int rank)
     }
 }
 
-/* All ranks are described and stand still: is this a state the job could have
- * been in with nothing under way? */
+/* All ranks are described and stand still: could the job have been in this state with nothing under
+ * way? */
 void SimulatedJob::check_cut()
 {
     for (std::size_t c = 0; c < members_.size(); c++) {

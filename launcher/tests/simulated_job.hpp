@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * simulated_job.hpp - a job of ranks that run random programs and speak the
- * rank side of docs/protocol.md, with every order of events drawn from a seed.
+ * simulated_job.hpp - a job of ranks that run random programs and speak the rank side of
+ * docs/protocol.md; a seed determines the order of all events.
  *
- * It is a model of the stand-in: what it does on each message is what a rank
- * has to do, and it checks at each capture that the cut is consistent.
+ * It is a model of the stand-in: it reacts to each message as a rank must, and it checks at each
+ * capture that the cut is consistent.
  */
 #pragma once
 
@@ -25,10 +25,10 @@ enum class Op {
     receive,    /* waits for the next message of one peer */
     collective, /* see Leaving */
     begin,      /* the same, nonblocking */
-    complete,   /* waits for one that was begun */
+    complete,   /* waits for an operation that was begun */
     release,    /* frees a communicator: synchronises, cannot be redone */
-    unclocked,  /* a call of the lower half that is no collective, while other
-                   threads send a message and wait */
+    unclocked,  /* a call of the lower half that is not a collective, while other threads send a
+                   message and wait */
     meet,       /* a call of the lower half in which two ranks wait for each other */
 };
 
@@ -44,9 +44,9 @@ struct Step {
     int peer = 0; /* send, receive, unclocked, meet: rank; collective: root */
     int communicator = 0; /* collective, begin, release */
     Leaving leaving = Leaving::together;
-    bool redo = false; /* begin: also when it is complete */
+    bool redo = false; /* begin: also when complete */
     std::size_t begun = 0; /* complete: which step of the program began it */
-    int duration = 0; /* turns; collective: at least */
+    int duration = 0; /* turns; collective: the minimum */
 };
 
 class SimulatedJob : public RankPages
@@ -54,8 +54,8 @@ class SimulatedJob : public RankPages
   public:
     explicit SimulatedJob(unsigned seed);
 
-    /* Runs all programs to their ends with checkpoints at random moments.
-     * Returns what went wrong first, or an empty text. */
+    /* Runs all programs to their ends with checkpoints at random moments. Returns the first error,
+     * or an empty text. */
     std::string run();
 
     int committed() const { return committed_; }
@@ -75,7 +75,7 @@ class SimulatedJob : public RankPages
         std::size_t next = 0;
         std::uint64_t epoch = 0; /* of the last REQUEST */
         bool inside = false; /* of program[next] */
-        int turns = 0;       /* spent in it */
+        int turns = 0;       /* spent in that call */
         bool waiting = false;
         bool told_inside = false;
         bool told_wait = false;
@@ -86,11 +86,11 @@ class SimulatedJob : public RankPages
         bool signalled = false;
         bool finished = false;
         std::vector<ckpt_clock> clock; /* by communicator */
-        std::map<int, int> met; /* by rank: calls in which it is waited for */
+        std::map<int, int> met; /* by rank: calls in which it is awaited */
         /* Nonblocking collectives that are not complete: step, number. */
         std::map<std::size_t, std::uint64_t> begun;
-        std::vector<ckpt_peer> now;    /* counters as they are */
-        std::vector<ckpt_peer> page;   /* as they were told */
+        std::vector<ckpt_peer> now;    /* present counters */
+        std::vector<ckpt_peer> page;   /* reported counters */
         std::deque<ckpt_message> inbox, outbox;
     };
 

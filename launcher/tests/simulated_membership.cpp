@@ -83,7 +83,7 @@ void SimulatedMembership::input(MemberId member, std::function<void(Protocol &)>
     handle_actions(member);
 }
 
-/* All that has come is read before time passes. */
+/* Reads everything that has arrived before time passes. */
 void SimulatedMembership::wake(MemberId member)
 {
     Process &process = processes_[member];
@@ -264,7 +264,7 @@ std::vector<View> SimulatedMembership::possible_views() const
     return views;
 }
 
-/* ---- What must not happen ------------------------------------------------ */
+/* ---- Violations ---------------------------------------------------------- */
 
 void SimulatedMembership::check_send(MemberId from, const action::Send &send)
 {
@@ -308,8 +308,8 @@ bool SimulatedMembership::check_install(MemberId member, const action::Install &
     return is_new;
 }
 
-/* A view that is installed was accepted, under one ballot, by a majority of the view
- * before it; and nobody comes back. */
+/* A majority of the previous view accepted, under one ballot, each view that is installed; and no
+ * member comes back. */
 void SimulatedMembership::check_majority(const View &view)
 {
     auto before = views_.find(view.number - 1);

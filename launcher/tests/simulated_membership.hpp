@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * simulated_membership.hpp - the members of a job over a network that loses, repeats and
- * delays messages and can be cut, on nodes that stop, restart and freeze; everything
- * follows from a seed. What no membership may do is looked for at each step.
+ * simulated_membership.hpp - the members of a job over a network that loses, repeats and delays
+ * messages and can be partitioned, on nodes that stop, restart and freeze. A seed determines
+ * everything. Each step checks what a membership must never do.
  */
 #pragma once
 
@@ -35,7 +35,7 @@ class SimulatedMembership
         double duplication = 0;
         Duration shortest = std::chrono::microseconds(100);
         Duration longest = std::chrono::milliseconds(2);
-        /* How late a tick may come, of a process that is not paused. */
+        /* Maximum delay of a tick, in a process that is not paused. */
         Duration scheduling = std::chrono::milliseconds(5);
     };
     struct Datagram {
@@ -43,7 +43,7 @@ class SimulatedMembership
         MemberId to;
         membership::Message message;
     };
-    /* What arrives instead of a message: to break the protocol without touching it. */
+    /* Replaces a message on arrival, to break the protocol without a change of its code. */
     using Mutation = std::function<std::vector<Datagram>(const Datagram &)>;
 
     SimulatedMembership(unsigned seed, std::size_t members, Network network,
@@ -52,14 +52,14 @@ class SimulatedMembership
     void set_network(Network network) { network_ = network; }
     void set_mutation(Mutation mutation) { mutation_ = std::move(mutation); }
 
-    /* Faults. A process ends, and its node lives; a new one comes; a node dies. */
+    /* Faults: a process ends, and its node lives; a new process starts; a node dies. */
     void end_process(MemberId member);
     void restart_process(MemberId member);
-    /* As if it were a new one, but with the number of the old one: never allowed. */
+    /* A new process with the number of the old one: never allowed. */
     void forget_everything(MemberId member);
     void kill_node(MemberId member);
-    /* Of the next member that installs a view before all others, which is its
-     * coordinator: its node dies before it can tell anybody. */
+    /* Kills the node of the next member that installs a view before all others, its coordinator,
+     * before it can inform another member. */
     void kill_next_coordinator(bool on = true) { kill_next_coordinator_ = on; }
     void pause(MemberId member, Duration duration);
     void leave(MemberId member);
@@ -70,10 +70,10 @@ class SimulatedMembership
 
     void run(Duration duration);
 
-    /* What is to be seen. */
+    /* Observations. */
     Time now() const { return now_; }
     std::size_t size() const { return processes_.size(); }
-    /* It runs and has not been told that it is out. */
+    /* Whether it runs and has not learned that it is excluded. */
     bool is_active(MemberId member) const;
     bool is_running(MemberId member) const { return processes_[member].running; }
     Life life_of(MemberId member) const { return processes_[member].life; }
@@ -82,13 +82,13 @@ class SimulatedMembership
         return *processes_[member].protocol;
     }
     bool are_connected(MemberId one, MemberId other) const;
-    /* Installed anywhere; the number of the newest. */
+    /* Views installed by any member; the number of the newest. */
     const std::map<std::uint64_t, membership::View> &views() const { return views_; }
-    /* The newest one that an active member has, and all that may turn out to follow it:
-     * who knew of them may be dead. */
+    /* The newest view of an active member, and all that may turn out to follow it: the members that
+     * knew of those may be dead. */
     std::vector<membership::View> possible_views() const;
     std::uint64_t newest() const { return views_.rbegin()->first; }
-    /* When a member first installed it. */
+    /* The time at which a member first installed it. */
     Time installed_at(std::uint64_t number) const { return installed_at_.at(number); }
     const std::vector<std::string> &violations() const { return violations_; }
     const std::vector<membership::action::Install::Departure> &departures() const
@@ -109,7 +109,7 @@ class SimulatedMembership
         bool running = true;
         bool node_alive = true;
         Time paused_until{};
-        std::vector<std::function<void()>> waiting; /* input of a paused one */
+        std::vector<std::function<void()>> waiting; /* input of a paused process */
         std::uint64_t last_view = 0;
         std::uint64_t tick_token = 0;
     };
@@ -125,7 +125,7 @@ class SimulatedMembership
 
     void at(Time when, std::function<void()> happen);
     void start(MemberId member);
-    /* Gives it to the process, now or when it is awake. */
+    /* Gives the input to the process, now or when it wakes. */
     void input(MemberId member, std::function<void(membership::Protocol &)> what);
     void wake(MemberId member);
     void tick(MemberId member, std::uint64_t token);
@@ -133,7 +133,7 @@ class SimulatedMembership
     void transmit(const Datagram &datagram);
     void arrive(const Datagram &datagram);
     void check_send(MemberId from, const membership::action::Send &send);
-    /* True: it is the first to have this view. */
+    /* Returns true if the member is the first to have this view. */
     bool check_install(MemberId member, const membership::action::Install &install);
     void check_majority(const membership::View &view);
     void check_other(MemberId member, const membership::Action &action);
@@ -145,8 +145,9 @@ class SimulatedMembership
     Mutation mutation_;
     std::vector<Process> processes_;
     std::set<std::pair<MemberId, MemberId>> cut_;
-    std::map<std::pair<MemberId, MemberId>, Time> refused_; /* a kernel says it seldom */
-    /* Who has heard whom: only then is a refusal known to come from its node. */
+    /* A kernel limits the rate of refusals. */
+    std::map<std::pair<MemberId, MemberId>, Time> refused_;
+    /* Which member has heard which: a refusal is known to come from a node only after that. */
     std::set<std::pair<MemberId, MemberId>> seen_;
     bool kill_next_coordinator_ = false;
     Time now_;
@@ -155,7 +156,7 @@ class SimulatedMembership
 
     std::map<std::uint64_t, membership::View> views_;
     std::map<std::uint64_t, Time> installed_at_;
-    /* Who has accepted what, by number of the view and ballot. */
+    /* Which members accepted which view, by number of the view and ballot. */
     using Attempt = std::pair<std::uint64_t, membership::Ballot>;
     std::map<Attempt, membership::View> proposed_;
     std::map<Attempt, std::set<std::pair<MemberId, Life>>> accepted_;

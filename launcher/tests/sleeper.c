@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sleeper.c - says that it has started, and waits to be killed.
+ * sleeper.c - reports its start, and waits to be killed.
  */
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * small_groups.hpp - sizes of groups that are small enough for each subset to be tried.
+ * small_groups.hpp - sizes of groups that are small enough to try each subset.
  */
 #pragma once
 

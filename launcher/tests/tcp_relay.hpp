@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tcp_relay.hpp - somebody on the way between two agents who sees all that is said,
- * and may change it.
+ * tcp_relay.hpp - a man in the middle between two agents, who sees all their bytes and may change
+ * them.
  */
 #pragma once
 
@@ -32,7 +32,7 @@ inline sockaddr_in loopback(std::uint16_t port)
     return address;
 }
 
-/* Invalid if nobody listens. */
+/* Returns an invalid descriptor if no process listens. */
 inline Fd connect_to_loopback(std::uint16_t port)
 {
     const sockaddr_in address = loopback(port);
@@ -48,7 +48,7 @@ inline Fd connect_to_loopback(std::uint16_t port)
 class TcpRelay
 {
   public:
-    /* Gives what is to be passed on of what came; empty: the connection ends. */
+    /* Returns the bytes to pass on for the received ones; empty: ends the connection. */
     using Change = std::function<std::string(const std::string &bytes, bool to_listener)>;
 
     TcpRelay(EventLoop &loop, std::uint16_t listener) : loop_(loop), listener_(listener)
@@ -72,7 +72,7 @@ class TcpRelay
         }
     }
 
-    std::uint16_t port() const { return port_; } /* 0: it cannot be used */
+    std::uint16_t port() const { return port_; } /* 0: the relay does not work */
     void set_change(Change change) { change_ = std::move(change); }
 
   private:

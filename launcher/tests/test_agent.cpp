@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_agent.cpp - ckptd, the real program, with ranks that are processes.
+ * test_agent.cpp - the real ckptd, with ranks that are processes.
  */
 #include "config.h"
 #include "agent/handshake.hpp"
@@ -52,7 +52,7 @@ control::Request checkpoint_request()
     return request;
 }
 
-/* What a rank kept at both ends of its memory, from the image. */
+/* Returns a rank's state at both ends of its memory, from the image. */
 FakeRankState saved_state(const Checkpoint &checkpoint, int rank,
                           std::size_t size = test::mebibyte)
 {
@@ -75,7 +75,7 @@ FakeRankState saved_state(const Checkpoint &checkpoint, int rank,
     return state;
 }
 
-/* All ranks have left the same collectives and received what was sent. */
+/* All ranks have left the same collectives and received all sent messages. */
 void expect_consistent(const Checkpoint &checkpoint, int count,
                        std::size_t size = test::mebibyte)
 {
@@ -218,7 +218,7 @@ class SnapshotMethods : public testing::TestWithParam<const char *>
 {
 };
 
-/* The ranks write all the time, also while a slow codec is at work. */
+/* The ranks write all the time, also while a slow codec works. */
 TEST_P(SnapshotMethods, SaveWhatRanksWereWhenTheyStoodStill)
 {
     constexpr int mebibytes = 8;
@@ -245,7 +245,7 @@ TEST(Agent, TracesEachCheckpoint)
 {
     FakeJob job;
     job.start_on_two_nodes(4);
-    job.await_phase("running"); /* also behind the other agent */
+    job.await_phase("running"); /* also at the other agent */
     ASSERT_EQ(job.ask("checkpoint").event, "result");
     ASSERT_EQ(job.ask("checkpoint").event, "result");
     Store store(job.directory());
@@ -303,7 +303,7 @@ TEST_P(KilledAgent, FailsTheCheckpointOnly)
     EXPECT_EQ(reply.error, "the agent has died");
     for (int rank = 0; rank < 3; rank++) {
         job.rank(rank).line("agent lost");
-        job.rank(rank).line("address "); /* of the new one */
+        job.rank(rank).line("address "); /* of the new agent */
     }
     job.await_phase("running");
     reply = job.ask("checkpoint");
@@ -311,7 +311,7 @@ TEST_P(KilledAgent, FailsTheCheckpointOnly)
     Store store(job.directory());
     job.end();
     auto checkpoints = store.checkpoints("fake");
-    ASSERT_EQ(checkpoints.size(), 1u); /* the torn one has been removed */
+    ASSERT_EQ(checkpoints.size(), 1u); /* the incomplete one has been removed */
     ASSERT_EQ(checkpoints[0].state, Checkpoint::State::committed)
         << checkpoints[0].directory << " " << checkpoints[0].reason;
     expect_consistent(checkpoints[0], 3);
@@ -397,7 +397,8 @@ TEST(Agent, ANarrowTimeoutGivesUp)
     job.set("CKPT_TIMEOUT", "0.001");
     job.start(2);
     control::Reply reply;
-    do { /* the first ones may come to their end before the job's directory is open */
+    /* The first agents may end before the job's directory is open. */
+    do {
         reply = job.ask("checkpoint");
         ASSERT_EQ(reply.event, "error");
     } while (reply.error.find("does not answer") != std::string::npos);
@@ -494,7 +495,7 @@ TEST(Agent, AStrangerIsNotLetIn)
     ASSERT_EQ(send(socket.get(), call.data(), call.size(), 0),
               static_cast<ssize_t>(call.size()));
     char byte;
-    EXPECT_EQ(recv(socket.get(), &byte, 1, 0), 0); /* closed, not a word */
+    EXPECT_EQ(recv(socket.get(), &byte, 1, 0), 0); /* closed, without any bytes */
     EXPECT_EQ(job.ask("checkpoint").event, "result");
     EXPECT_EQ(job.ask("status").status.refused, (Refusals::Counts{{"forged", 1}}));
 }
@@ -525,7 +526,7 @@ TEST(Listener, RefusesOtherUsers)
     EXPECT_EQ(accepted, 1);
 }
 
-/* Lets the process have so many more descriptors than now. */
+/* Limits the process to `count` more descriptors than it has now. */
 class FewDescriptors
 {
   public:
@@ -542,7 +543,7 @@ class FewDescriptors
     rlimit before_{};
 };
 
-/* The loop has something else to do than to ask for what cannot be had. */
+/* The loop does not retry without end while descriptors are missing. */
 TEST(Listener, WaitsForDescriptors)
 {
     using namespace std::chrono_literals;
@@ -554,7 +555,8 @@ TEST(Listener, WaitsForDescriptors)
     Listener listener(loop, path, SOCK_STREAM, refusals, [&](Fd) { accepted++; });
     {
         std::optional<FewDescriptors> few(std::in_place, 1);
-        ASSERT_TRUE(is_listening(path, SOCK_STREAM)); /* who looks has the last one meanwhile */
+        /* The probe takes the last descriptor meanwhile. */
+        ASSERT_TRUE(is_listening(path, SOCK_STREAM));
         few.emplace(0);
         const auto end = std::chrono::steady_clock::now() + 350ms;
         int turns = 0;
@@ -586,7 +588,7 @@ TEST(LaunchFacts, ARestartedJobIsRecordedAsTheFirst)
     EXPECT_EQ(launch.environment.at("CKPT_KEEP"), "3");
 }
 
-/* The launcher that is recorded of a rank that has none among its ancestors. */
+/* Returns the launcher that is recorded for a rank without a launcher among its ancestors. */
 std::vector<std::string> recorded_from(std::vector<std::string> variables, pid_t launcher = 0)
 {
     LaunchFacts facts;
@@ -667,7 +669,7 @@ TEST(Agent, KeepsAFileOfMetrics)
               std::string::npos)
         << text;
     EXPECT_NE(text.find(fmt::format("}} {}\n", status.last.bytes)), std::string::npos) << text;
-    /* As ranks without MPI_Finalize have it. */
+    /* Ranks without MPI_Finalize fail. */
     EXPECT_NE(text.find("state=\"failed\"} 1\n"), std::string::npos) << text;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_alignment.cpp - the coordinator brings ranks to a cut of their collectives,
- * and through Sync-and-Stop: each path by hand.
+ * test_alignment.cpp - the coordinator brings ranks to a cut of their collectives, and through
+ * Sync-and-Stop: a test for each path.
  */
 #include "tests/cut_machine.hpp"
 
@@ -65,7 +65,7 @@ TEST_F(Machine, RanksBehindRunToTheTarget)
     machine.tick(now);
     EXPECT_EQ(machine.phase(), Phase::align);
     page_clocks[2][0] = {world, 5, 5, 5, 5};
-    machine.tick(now); /* found without a report */
+    machine.tick(now); /* noticed without a report */
     EXPECT_EQ(machine.phase(), Phase::stop);
 }
 
@@ -120,7 +120,7 @@ TEST_F(Machine, ACollectiveThatOneHasNotEnteredIsCutInTwoInMotion)
     EXPECT_EQ(page_clocks[0][0].target, 5u);
 }
 
-/* Rank 1 may be asked about a synchronous send before its sender enters. */
+/* Rank 1 may get a question about a synchronous send before its sender enters. */
 TEST_F(Machine, WithSynchronousSendsNobodyIsCutInsideInMotion)
 {
     page_clocks[0][0].entered = page_clocks[1][0].entered = 6;
@@ -171,7 +171,7 @@ TEST_F(Machine, ACallWithoutClockIsWaitedFor)
 TEST_F(Machine, NobodyWaitsForTheBeginningOfANonblockingCollective)
 {
     page_clocks[1][0] = {world, 8, 8, 0, 5}; /* has begun three */
-    page_clocks[2][0] = {world, 7, 7, 0, 6}; /* has completed one for good */
+    page_clocks[2][0] = {world, 7, 7, 0, 6}; /* has completed one finally */
     page_clocks[0][0] = {world, 6, 6, 0, 5};
     request();
     report(0);
@@ -202,7 +202,7 @@ TEST_F(Machine, WhatIsSeenAfterStopDecides)
     report(2);
     ASSERT_EQ(machine.phase(), Phase::stop);
     stopped(0);
-    /* It left before the signal came. */
+    /* The rank left before the signal came. */
     page_clocks[1][0].left = page_clocks[1][0].settled = 6;
     stopped(1);
     stopped(2);
@@ -293,15 +293,16 @@ TEST_F(Machine, ARankThatLeavesInsteadOfSavingSendsAllBack)
     EXPECT_EQ(machine.phase(), Phase::save);
     ready(2);
     EXPECT_EQ(machine.phase(), Phase::align);
-    ready(1); /* its answer to SAVE, too late: nothing may come of it */
+    /* Its answer to SAVE comes too late and must have no effect. */
+    ready(1);
     EXPECT_EQ(machine.phase(), Phase::align);
     EXPECT_TRUE(others.empty());
 }
 
 TEST_F(Machine, AStallOpensTheGateThatIsInTheWay)
 {
-    /* Rank 2 lags in the world; it waits for a message of rank 1, which is at
-     * the gate of their own communicator, 9. Rank 0 is at the world's. */
+    /* Rank 2 lags in the world; it waits for a message from rank 1, which is at the gate of another
+     * communicator, 9. Rank 0 is at the world's gate. */
     page_clocks[2] = {{world, 4, 4, 0, 4}, {9, 2, 2, 0, 2}};
     page_clocks[1] = {{world, 5, 5, 0, 5}, {9, 2, 2, 0, 2}};
     request();
@@ -318,7 +319,7 @@ TEST_F(Machine, AStallOpensTheGateThatIsInTheWay)
     take_orders(0), take_orders(1);
     now += milliseconds(1);
     machine.tick(now);
-    EXPECT_EQ(page_clocks[1][1].target, 2u); /* perhaps it just takes time */
+    EXPECT_EQ(page_clocks[1][1].target, 2u); /* perhaps it is just slow */
     now += milliseconds(50);
     machine.tick(now);
     settle();
@@ -329,8 +330,8 @@ TEST_F(Machine, AStallOpensTheGateThatIsInTheWay)
     EXPECT_EQ(take_orders(0), Types());
 }
 
-/* Rank 2 lags in the world. It was told to run, and makes a communicator with rank 0, which
- * is at the gate of another one, 9. */
+/* Rank 2 lags in the world. It was told to run, and makes a communicator with rank 0, which is at
+ * the gate of another communicator, 9. */
 class AskedWhere : public Machine
 {
   public:
@@ -363,7 +364,7 @@ class AskedWhere : public Machine
 TEST_F(AskedWhere, ACallWithoutAClockThatWaitsForAGateIsAStall)
 {
     pass(milliseconds(1));
-    EXPECT_EQ(take_orders(2), Types()); /* perhaps it just takes time */
+    EXPECT_EQ(take_orders(2), Types()); /* perhaps it is just slow */
     pass(milliseconds(20));
     ASSERT_EQ(orders[2].size(), 1u);
     EXPECT_TRUE(orders[2][0].signal);
@@ -389,18 +390,19 @@ TEST_F(AskedWhere, OneThatComputesIsAskedLessAndLessOften)
     EXPECT_LE(asked, 40u);
 }
 
-/* It may wait for memory that rank 0 writes to behind the gate. */
+/* The rank may wait for memory that rank 0 writes after the gate. */
 TEST_F(AskedWhere, OneThatSeemsToComputeForLongMayWaitOutsideOfMpi)
 {
     for (int i = 0; i < 200; i++) {
         pass(milliseconds(2));
     }
-    EXPECT_EQ(page_clocks[0][1].target, 2u); /* it may well compute */
+    EXPECT_EQ(page_clocks[0][1].target, 2u); /* it may really compute */
     for (int i = 0; i < 100; i++) {
         pass(milliseconds(2));
     }
     EXPECT_EQ(page_clocks[0][1].target, 3u);
-    EXPECT_EQ(page_clocks[0][0].target, 5u); /* the world's, below which it is, stays shut */
+    /* The world's gate stays shut; rank 0 is below its target. */
+    EXPECT_EQ(page_clocks[0][0].target, 5u);
     ASSERT_FALSE(orders[0].empty());
     EXPECT_EQ(orders[0].front().type, CKPT_MSG_RUN);
 }
@@ -426,11 +428,11 @@ TEST_F(Machine, GatesOfThreadsAreOpenedInAStall)
     machine.tick(now);
     settle();
     EXPECT_EQ(page_clocks[1][1].target, 4u);
-    EXPECT_EQ(take_orders(1), Types()); /* it runs anyway */
+    EXPECT_EQ(take_orders(1), Types()); /* it runs without an order */
     EXPECT_EQ(machine.phase(), Phase::align);
 }
 
-/* What a thread has told of its gate counts no more when it has passed. */
+/* A thread's report about its gate no longer counts after the thread has passed the gate. */
 TEST_F(Machine, AGateThatAThreadHasPassedStaysShut)
 {
     for (auto &page : page_clocks) {
@@ -440,7 +442,7 @@ TEST_F(Machine, AGateThatAThreadHasPassedStaysShut)
     request();
     all(&Machine::report_free);
     for (int i = 0; i < count; i++) {
-        report_gate_of_thread(i, 1, 3); /* it has come late */
+        report_gate_of_thread(i, 1, 3); /* the report comes late */
         report(i, CKPT_PLACE_WAIT);
     }
     now += milliseconds(5);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_chain.cpp - pieces with no more than what has changed, on top of each other.
+ * test_chain.cpp - incremental pieces, each with only the pages changed since its base.
  */
 #include "config.h"
 #include "image/change_tracker.hpp"
@@ -35,7 +35,7 @@ namespace
 {
 
 constexpr std::size_t big = 3 * mebibyte, small = 5 * page;
-constexpr std::size_t many = 1500; /* regions: so many that they are packed */
+constexpr std::size_t many = 1500; /* enough to be packed */
 
 /* A job with one rank, this process, whose memory is saved again and again. */
 class Chain : public testing::TestWithParam<const char *>
@@ -64,7 +64,7 @@ class Chain : public testing::TestWithParam<const char *>
 
     ~Chain() override { use_this_image_key(std::nullopt); }
 
-    /* Saves a checkpoint on top of another one; 0: with all. */
+    /* Saves a checkpoint on top of another one; 0: a full checkpoint. */
     void save(std::uint64_t base, unsigned long identity)
     {
         Manifest manifest;
@@ -98,7 +98,7 @@ class Chain : public testing::TestWithParam<const char *>
     {
         return Codec::parse(shares_pages() || has_many_regions() || has_key() ? "none" : GetParam());
     }
-    /* Pages that are alike are stored once, and many are. */
+    /* Equal pages are stored once, and many pages are equal. */
     static bool shares_pages() { return GetParam() == std::string("shared"); }
     static bool has_key() { return GetParam() == std::string("encrypted"); }
     static bool has_many_regions() { return GetParam() == std::string("many"); }
@@ -112,7 +112,7 @@ class Chain : public testing::TestWithParam<const char *>
                           checkpoint.manifest->pieces.front());
     }
 
-    /* Brings a checkpoint to the slow tier; the numbers of those that were copied. */
+    /* Copies a checkpoint to the slow tier; returns the numbers of all copied checkpoints. */
     std::vector<std::uint64_t> copy_to_slow(std::uint64_t number) const
     {
         std::vector<std::uint64_t> copied;
@@ -160,7 +160,7 @@ class Chain : public testing::TestWithParam<const char *>
         return scratch / fmt::format("job/{:06}/node-n1.h5", number);
     }
 
-    /* Some pages anywhere get new content, some go, some are mapped anew. */
+    /* Gives some random pages new content, unmaps some and maps new ones. */
     void change(std::mt19937 &chance)
     {
         for (auto &region : memory) {
@@ -230,7 +230,7 @@ TEST_P(Chain, ManyRegionsArePackedAlsoInThoseWithAll)
     EXPECT_EQ(image.is_packed, has_many_regions());
     expect_saved(1);
 
-    /* What each region takes, also of chunks that have pages of several. */
+    /* The stored bytes of each region, also in chunks with pages of several regions. */
     const std::vector<std::uint64_t> stored = ckpt::stored_bytes(image, reader.chunk_size());
     std::uint64_t all = 0, packed = 0;
     for (const std::vector<ckpt::ChunkRecord> *chunks : {&image.chunks, &image.pages.chunks}) {
@@ -251,7 +251,8 @@ TEST_P(Chain, NothingChangedIsNothingSaved)
     save(0, 1);
     save(1, 2);
     expect_saved(2);
-    EXPECT_LT(bytes(2), mebibyte + mebibyte / 2); /* the description, and what is shared */
+    /* The description and the shared pages. */
+    EXPECT_LT(bytes(2), mebibyte + mebibyte / 2);
 }
 
 TEST_P(Chain, ALostBaseIsTold)

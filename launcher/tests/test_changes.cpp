@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_changes.cpp - which pages of this very process have changed: sets of pages, what
- * the kernel notes, what their content tells.
+ * test_changes.cpp - which pages of this process have changed: sets of pages, the kernel's write
+ * tracking, and comparison of content.
  */
 #include "config.h"
 #include "image/change_tracker.hpp"
@@ -45,7 +45,7 @@ namespace
 
 constexpr std::size_t pages = 64;
 
-/* A set as bits, to compare with. */
+/* A set as bits, for comparison. */
 using Bits = std::bitset<200>;
 
 PageRanges ranges_of(const Bits &bits)
@@ -69,7 +69,7 @@ Bits random_bits(std::mt19937 &chance)
     return bits;
 }
 
-/* Memory of this process, whose pages have numbers. */
+/* Memory of this process with numbered pages. */
 class Memory
 {
   public:
@@ -149,7 +149,7 @@ TEST(PageWatch, SeesWhatHasBeenWrittenTo)
     EXPECT_EQ(memory.numbers(watch.look(memory.range())), "");
     *memory.at(3) = 'b';
     volatile char *same = memory.at(9);
-    *same = *same; /* the kernel cannot tell */
+    *same = *same; /* a write without a change */
     EXPECT_EQ(memory.numbers(watch.look(memory.range())), "3 9 ");
     EXPECT_EQ(memory.numbers(watch.look(memory.range())), "");
 }
@@ -241,7 +241,7 @@ TEST(PageWatch, LeavesNothingBehind)
         watch.look(memory.range());
     }
     memory.fill(0, pages);
-    PageWatch next = watch_this_process(); /* nobody else watches it */
+    PageWatch next = watch_this_process(); /* no other watch is active */
     EXPECT_EQ(memory.numbers(next.look(memory.range())), all_numbers());
 }
 
@@ -276,7 +276,7 @@ class Trackers : public testing::TestWithParam<const char *>
         memory.fill(0, pages);
     }
 
-    /* What would be saved now. */
+    /* Returns the pages that a checkpoint would save now. */
     std::string changed()
     {
         RemoteMemory reader(::getpid());
@@ -297,7 +297,7 @@ TEST_P(Trackers, CountFromTheLastCommittedCheckpoint)
 {
     EXPECT_EQ(changed(), all_numbers());
     *memory.at(1) = 'b';
-    EXPECT_EQ(changed(), all_numbers()); /* the first one has failed */
+    EXPECT_EQ(changed(), all_numbers()); /* the first checkpoint has failed */
     tracker->committed();
     *memory.at(2) = 'b';
     EXPECT_EQ(changed(), "2 ");

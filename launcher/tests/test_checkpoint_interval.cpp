@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_checkpoint_interval.cpp - the interval for which jobs that fail end soonest.
+ * test_checkpoint_interval.cpp - the interval with which failing jobs end soonest.
  */
 #include "protocol/checkpoint_interval.hpp"
 
@@ -17,7 +17,7 @@ namespace ckpt
 namespace
 {
 
-/* How long a job with so much work takes, failing at random; a restart costs as
+/* Returns the duration of a job with `work` seconds of work and random failures; a restart costs as
  * much as a checkpoint. */
 double run_job(double work, double interval, double cost, double mtbf, unsigned seed)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_chunk_pipeline.cpp - whose chunk is read next, when several ranks are saved by one
- * worker; and what an error of one is to the others.
+ * test_chunk_pipeline.cpp - which rank's chunk a worker reads next, when it saves several ranks;
+ * and the effect of one rank's error on the others.
  */
 #include "config.h"
 #include "image/chunk_pipeline.hpp"
@@ -26,7 +26,7 @@ using Turn = ChunkPipeline::Turn;
 
 constexpr std::size_t chunk_size = 4096;
 
-/* In which order chunks were read, of whom. */
+/* The order in which chunks were read, with their sources. */
 class Order
 {
   public:
@@ -42,7 +42,7 @@ class Order
     std::vector<std::string> names_;
 };
 
-/* So many chunks; the first one of `gate` is read when that opens. */
+/* A source of `count` chunks; the read of the first chunk of `gate` waits until that opens. */
 class Source : public ChunkSource
 {
   public:
@@ -88,7 +88,7 @@ class Source : public ChunkSource
     bool fails_ = false;
 };
 
-/* One worker, which is held up in the first chunk of a source until all have come. */
+/* One worker, which waits in the first chunk of a source until all sources have come. */
 class OneWorker : public testing::Test
 {
   protected:
@@ -99,7 +99,7 @@ class OneWorker : public testing::Test
         first.await_reading();
     }
 
-    /* Runs it on a thread of its own; returns when it is under way. */
+    /* Runs the source on another thread; returns when it is under way. */
     void begin(Source &source, Turn turn = Turn::running)
     {
         const std::size_t before = pipeline.runs();
@@ -115,7 +115,7 @@ class OneWorker : public testing::Test
         }
     }
 
-    /* Chunks that were stored of the one that began as number `which`. Throws Error. */
+    /* Returns the stored chunks of the source that began as number `which`. Throws Error. */
     int result(std::size_t which) { return results[which].get(); }
 
     std::atomic<bool> cancelled = false;
@@ -139,7 +139,7 @@ TEST_F(OneWorker, ServesInTurn)
     EXPECT_EQ(order.names(), (Names{"a0", "a1", "a2", "b0", "b1", "b2"}));
 }
 
-/* A process waits for a page of that chunk, though it is another one's turn. */
+/* A process waits for a page of that chunk, though it is another source's turn. */
 TEST_F(OneWorker, ReadsFirstWhatIsWaitedFor)
 {
     second.want(2);
@@ -150,7 +150,7 @@ TEST_F(OneWorker, ReadsFirstWhatIsWaitedFor)
     EXPECT_EQ(order.names(), (Names{"a0", "b2", "a1", "a2", "b0", "b1"}));
 }
 
-/* And, having come to the end, begins anew. */
+/* Reads start at the chunk that the process writes, and wrap around at the end. */
 TEST_F(OneWorker, FollowsWhoWrites)
 {
     second.write_at(1);

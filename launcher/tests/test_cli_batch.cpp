@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_cli_batch.cpp - `ckpt run` in the job of a batch system: what it is told, what it
- * calls its job, how it ends after a warning.
+ * test_cli_batch.cpp - `ckpt run` in a batch system's job: settings from the batch system, the
+ * job's name, and the end after a warning.
  */
 #include "config.h"
 
@@ -25,7 +25,7 @@ using namespace ckpt::test;
 namespace
 {
 
-/* Without what the tests' own batch system may have set. */
+/* Removes variables that a batch system around the tests may have set. */
 class Batch : public CliTest
 {
   protected:
@@ -214,7 +214,7 @@ TEST_F(Names, TellCommandsOfOneBatchJobApart)
 
 TEST_F(Names, FindACheckpointBehindACommandThatHasNone)
 {
-    begin("app-17", host_name()); /* whose agent is gone */
+    begin("app-17", host_name()); /* its agent is gone */
     save("app-17.2", second_);
     EXPECT_EQ(name(second_), "app-17.2");
     EXPECT_EQ(name(first_), "app-17");

@@ -166,7 +166,7 @@ TEST_F(Checkpoints, ThatAreNotThereAreNotFound)
 TEST_F(Checkpoints, DamagedOnesAreNamed)
 {
     Checkpoint checkpoint = commit("a", 1);
-    Outcome outcome = ckpt_says({"verify"}); /* "piece" is no HDF5 file */
+    Outcome outcome = ckpt_says({"verify"}); /* "piece" is not an HDF5 file */
     EXPECT_EQ(outcome.exit_code, exit_failed);
     EXPECT_NE(outcome.err.find("node-a.h5"), std::string::npos);
     EXPECT_EQ(ckpt_says({"restart", "a/1"}).exit_code, exit_failed);
@@ -221,7 +221,8 @@ TEST_F(Checkpoints, TwoDirectoriesAreOne)
     EXPECT_EQ(ckpt_says({"list", "--dir", scratch_ / "slow,"}).exit_code, exit_usage);
 }
 
-/* Also if their directories are given, as incomplete ones they would go then. */
+/* If a user names the directories on nodes, their checkpoints must not count as incomplete ones,
+ * which gc removes. */
 TEST_F(Checkpoints, GarbageOnNodes)
 {
     const Store memory = Store::create(scratch_ / "memory");
@@ -366,8 +367,8 @@ TEST_F(RealImage, RestartRefusesWhileTheJobRuns)
     EXPECT_EQ(ckpt_says({"restart", "--", "-np", "3"}).exit_code, exit_usage);
 }
 
-/* `ckpt run` with a launcher of our own: a script called mpirun that notes how
- * it was called, and does what the test says. */
+/* `ckpt run` with a fake launcher: a script called mpirun that records its arguments, and carries
+ * out the test's commands. */
 class Run : public RealImage
 {
   protected:
@@ -425,8 +426,8 @@ class Run : public RealImage
     }
 };
 
-/* Else `ckpt restart` would take the job of a `ckpt run` that is killed now for lost, and start
- * a second copy. */
+/* Otherwise, if `ckpt run` is killed now, `ckpt restart` would take its job for lost, and start a
+ * second copy. */
 TEST_F(Run, TheLauncherOwnsTheJobBeforeItBegins)
 {
     write_launcher("cp ckpt/real/owner seen\necho $$ >pid");
@@ -552,10 +553,10 @@ TEST_F(Run, RefusesTheNameOfARunningJob)
 TEST_F(Run, AnEndThatTheUserAsksForIsNoFailure)
 {
     set_aside(1);
-    /* A shell cannot trap what was ignored when it was started, as SIGINT is
-     * in the background of a script. */
+    /* A shell cannot trap a signal that was ignored at the shell's start, as SIGINT is in the
+     * background of a script. */
     std::signal(SIGINT, SIG_DFL);
-    /* The launcher has ckpt interrupted, and dies of what ckpt sends on. */
+    /* The launcher sends SIGINT to ckpt, and dies of the signal that ckpt sends on. */
     write_launcher(commit_aside(1) +
                    "\ntrap 'kill $!; exit 130' INT\nkill -INT $PPID\n"
                    "sleep 10 &\nwait");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_cli_jobs.cpp - which running job a user means, and what its agent
- * says.
+ * test_cli_jobs.cpp - which running job a user means, and the answers of its agent.
  */
 #include "config.h"
 
@@ -51,7 +50,7 @@ class Jobs : public CliTest
         return scratch_ / "run/" + name + ".ctl";
     }
 
-    /* An agent that knows its status and takes any checkpoint. */
+    /* An agent that answers with its status and takes any checkpoint. */
     std::unique_ptr<FakeAgent> agent(const control::Status &status,
                                      const std::string &checkpoint = "") const
     {
@@ -87,22 +86,23 @@ TEST_F(Jobs, CheckpointPrintsTheNameOfTheOnlyJob)
     EXPECT_EQ(outcome.out, "one/1\n");
 }
 
-/* The directory is none of its business, and may be on a file server that hangs. */
+/* The command does not look into the directory, which may be on a file server that hangs. */
 TEST_F(Jobs, TheOnlyOneIsFoundWithoutItsDirectory)
 {
     auto one = agent(status("one", 100), result_line("one"));
     std::filesystem::create_directory(store_.directory() / "other");
-    std::ofstream(store_.directory() / "other" / "job.json") << "{"; /* who reads it fails */
+    std::ofstream(store_.directory() / "other" / "job.json") << "{"; /* reading it fails */
     const Outcome saved = ckpt_says({"checkpoint"});
     EXPECT_EQ(saved.exit_code, exit_done) << saved.err;
     EXPECT_EQ(saved.out, "one/1\n");
-    const Outcome shown = ckpt_says({"status"}); /* of what runs, before it looks for the rest */
+    /* The running jobs are shown before the search for the others. */
+    const Outcome shown = ckpt_says({"status"});
     EXPECT_EQ(shown.exit_code, exit_failed);
     EXPECT_TRUE(shown.out.starts_with("one: ")) << shown.out;
     EXPECT_NE(shown.err.find("job.json"), std::string::npos) << shown.err;
 }
 
-/* What has been written to standard error, as soon as there is something. */
+/* Returns the first text on standard error, as soon as it comes. */
 class ErrorPipe
 {
   public:
@@ -202,7 +202,7 @@ TEST_F(Jobs, SayWhatTheyHaveRefused)
     EXPECT_EQ(json[0]["refused"], (nlohmann::json{{"forged", 2}, {"other_user", 1}}));
 }
 
-/* As its `ckpt run` tells it. */
+/* The state comes from its `ckpt run`. */
 TEST_F(Jobs, ThatAreSwappedOutSaySo)
 {
     const TierDirectories directories = {store_.directory(), {}};
@@ -238,7 +238,7 @@ TEST_F(Jobs, ThatAreSwappedOutSaySo)
     EXPECT_EQ(ckpt_says({"checkpoint", "--pmix", "one"}).err, "ckpt: job one is swapped out\n");
 }
 
-/* As its `ckpt run` tells it, until an agent, which may be on another node, has all ranks. */
+/* The state comes from its `ckpt run`, until an agent, perhaps on another node, has all ranks. */
 TEST_F(Jobs, ThatAreStartingAreWaitedFor)
 {
     const TierDirectories directories = {store_.directory(), {}};
@@ -257,7 +257,7 @@ TEST_F(Jobs, ThatAreStartingAreWaitedFor)
 TEST_F(Jobs, ThatAreStartingAreOneWithTheirAgent)
 {
     const TierDirectories directories = {store_.directory(), {}};
-    control::Status member = status("", 100); /* it knows no name yet */
+    control::Status member = status("", 100); /* it has no name yet */
     member.host = "a";
     member.phase = control::starting;
     auto agent_of_one = agent(member);
@@ -354,7 +354,7 @@ TEST_F(Jobs, NonsenseFromAnAgentIsAFailure)
 
 TEST_F(Jobs, ASilentAgentIsNotWaitedForEver)
 {
-    /* Listens, and never accepts. */
+    /* A socket that listens, and never accepts. */
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::strcpy(address.sun_path, socket("mute").c_str());
@@ -440,11 +440,11 @@ TEST_F(Jobs, AProcessWithoutPluginIsExplained)
         << why.text;
 }
 
-/* Where the build has put programs for these tests. */
+/* The build's directory of programs for these tests. */
 #define BUILT CKPT_TEST_DIRECTORY
 
-/* Runs `program` (asleep in its main) below a child of ours, and asks about
- * the child, as one asks about mpirun. */
+/* Runs `program` (asleep in its main) below a child of this process, and asks about the child, as a
+ * user asks about mpirun. */
 Diagnosis diagnosis_above(const char *program, const char *preload = nullptr)
 {
     int ready[2];

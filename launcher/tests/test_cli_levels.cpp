@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_cli_levels.cpp - what --levels can say.
+ * test_cli_levels.cpp - the values of --levels.
  */
 #include "cli/levels.hpp"
 
@@ -43,7 +43,7 @@ TEST(Levels, WhatIsNoLevel)
     }
 }
 
-/* Also why, as the manual does. */
+/* The message also gives the reason, as the manual does. */
 TEST(Levels, DoNotDoWithoutADisk)
 {
     const std::string why = error_of([&] { (void)Levels::parse("memory,partner"); });

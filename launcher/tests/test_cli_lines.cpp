@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_cli_lines.cpp - command lines of mpirun and srun: taken apart, with the
- * plugin added, with the restart program in the application's place.
+ * test_cli_lines.cpp - command lines of mpirun and srun: parsed, with the plugin added, and with
+ * the restart program in the application's place.
  */
 #include "config.h"
 
@@ -42,7 +42,7 @@ std::string text_of(const Words &words)
 
 struct LineCase {
     const char *command;
-    const char *application; /* where it must be found to begin */
+    const char *application; /* its expected first word */
     const char *names;       /* of the options */
 };
 
@@ -219,13 +219,13 @@ TEST_F(TuneFile, IsWrittenOnceForOneText)
     EXPECT_EQ(std::distance(fs::directory_iterator(one.parent_path()), {}), 2);
 }
 
-/* Ages a file by so much. */
+/* Makes a file `hours` old. */
 void age(const fs::path &path, std::chrono::hours hours)
 {
     fs::last_write_time(path, fs::file_time_type::clock::now() - hours);
 }
 
-/* A file of a launch whose owner has another identity, and is so old. */
+/* Makes a file of a launch whose owner has another identity, with this age. */
 fs::path file_of(const fs::path &like, const std::string &host, const std::string &identity,
                  std::chrono::hours hours)
 {
@@ -291,7 +291,7 @@ class RunLine : public CliTest
                            {{"CKPT_KEEP", "3"}});
     }
 
-    /* The value of the tune option, with our file's name cut to its end. */
+    /* Returns the value of the tune option, with the path of our file shortened to its end. */
     static std::string tune_of(const Words &command)
     {
         return parse_launch_line(command).find("tune")->values[0];
@@ -433,8 +433,8 @@ class RestartLine : public CliTest
         return restart_invocation({store_.directory(), {}}, checkpoint_, options);
     }
 
-    /* The command without the exported variables, which have a test of their
-     * own, and with PROGRAM for what ranks run. */
+    /* Returns the command without the exported variables, which have a separate test, and with
+     * PROGRAM for the ranks' program. */
     std::string command(const std::string &recorded,
                         const RestartOptions &changes = {})
     {
@@ -448,7 +448,7 @@ class RestartLine : public CliTest
         return text_of(join_launch_line(line));
     }
 
-    /* The option that gives a variable to the restarted ranks. */
+    /* Returns the option that gives a variable to the restarted ranks. */
     std::string words_for(const std::string &name, const std::string &recorded,
                           const RestartOptions &changes)
     {

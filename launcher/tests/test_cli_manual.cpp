@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_cli_manual.cpp - the manual pages and --help tell the same.
+ * test_cli_manual.cpp - the manual pages and --help agree.
  */
 #include "config.h"
 
@@ -35,8 +35,8 @@ std::set<std::string> documented_options(const std::string &page)
     return options;
 }
 
-/* Options in the help text of another program, which are at the beginning of
- * a line. */
+/* Options in the help text of another program, each at the beginning of a
+ * line. */
 std::set<std::string> help_options(const char *command)
 {
     std::set<std::string> options;

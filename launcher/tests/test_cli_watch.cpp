@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_cli_watch.cpp - what `ckpt status --watch` shows, and until when.
+ * test_cli_watch.cpp - the output and the end of `ckpt status --watch`.
  */
 #include "config.h"
 
@@ -173,7 +173,7 @@ TEST(StatusView, ShowsAJobOfWhichLittleIsKnown)
               "next        when it is asked for\n");
 }
 
-/* An agent in the run directory, which says when it has been asked often enough. */
+/* An agent in the run directory, which signals after a number of requests. */
 class Watch : public CliTest
 {
   protected:
@@ -194,7 +194,7 @@ class Watch : public CliTest
             });
     }
 
-    /* The watch, whose job's agent goes away and leaves the job in this state. */
+    /* Runs the watch; the job's agent goes away and leaves the job in this state. */
     Outcome watch_until(const std::string &state)
     {
         auto outcome =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_codec.cpp - codecs by name, compression there and back.
+ * test_codec.cpp - codecs by name, compression and decompression.
  */
 #include "config.h"
 #include "image/compressor.hpp"
@@ -87,8 +87,8 @@ TEST(Codec, SaysWhyAChunkIsWrong)
     }
 }
 
-/* Any bytes at all, and any change of right ones: an error or other bytes, no more.
- * (A checksum keeps damaged chunks from getting here.) */
+/* Any bytes at all, and any change of valid ones: the decoder reports an error or returns other
+ * bytes, and does nothing else. (A checksum keeps damaged chunks from getting here.) */
 TEST(Codec, StandsWhateverAnLz4ChunkHas)
 {
     std::mt19937 chance(5);
@@ -108,7 +108,7 @@ TEST(Codec, StandsWhateverAnLz4ChunkHas)
     }
 }
 
-/* As the filter of others makes them: several blocks, one of them as it is. */
+/* Other programs' filters make several blocks, one of them uncompressed. */
 TEST(Codec, ReadsLz4ChunksOfSeveralBlocks)
 {
     std::vector<std::byte> input(3 * page), blocks[3], chunk, back(3 * page);
@@ -120,7 +120,7 @@ TEST(Codec, ReadsLz4ChunksOfSeveralBlocks)
         std::size_t size = compress_lz4_chunk(own, blocks[i], page);
         if (size > 0) {
             blocks[i].resize(size);
-        } else { /* header and block as it is */
+        } else { /* header and uncompressed block */
             compress_lz4_chunk(std::span(input).first(page), blocks[i], 2 * page);
             blocks[i].resize(16);
             blocks[i][14] = std::byte{page >> 8};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_codec_choice.cpp - which codec a chunk gets, from measured rates; and a dataset
- * whose chunks have different ones.
+ * test_codec_choice.cpp - the codec of a chunk, chosen from measured rates; and a dataset whose
+ * chunks have different codecs.
  */
 #include "config.h"
 #include "image/codec_choice.hpp"
@@ -30,13 +30,13 @@ using Trial = CodecChoice::Trial;
 constexpr std::size_t sample = 32768;
 constexpr double mega = 1e6; /* bytes per second */
 
-/* A codec that takes so much for a byte, and leaves such a part. */
+/* A codec of constant rate and constant ratio. */
 struct Known {
     double rate; /* bytes per second */
-    double left; /* 1: does not shrink */
+    double left; /* ratio; 1: does not shrink */
 };
 
-/* Codecs that do as they always do; counts how often they are tried. */
+/* Codecs with constant behaviour; counts how often each is tried. */
 struct Codecs {
     Known lz4, zstd;
     int trials = 0;
@@ -60,7 +60,7 @@ ChunkCoding choose(double write_rate, unsigned threads, Codecs codecs)
 
 } // namespace
 
-/* The inequality of section 3.5, on both sides of where it turns. */
+/* The inequality of section 3.5, on both sides of its turning point. */
 TEST(CodecChoice, WeighsTimeToCompressAgainstTimeToWrite)
 {
     const Codecs typical{{500 * mega, 0.5}, {250 * mega, 0.3}};
@@ -70,7 +70,7 @@ TEST(CodecChoice, WeighsTimeToCompressAgainstTimeToWrite)
     EXPECT_EQ(choose(240 * mega, 1, typical), ChunkCoding::lz4);
     EXPECT_EQ(choose(260 * mega, 1, typical), ChunkCoding::plain);
     EXPECT_EQ(choose(4000 * mega, 1, typical), ChunkCoding::plain);
-    /* With more threads codecs are worth more. */
+    /* More threads make codecs more worthwhile. */
     EXPECT_EQ(choose(260 * mega, 2, typical), ChunkCoding::lz4);
     EXPECT_EQ(choose(10000 * mega, 64, typical), ChunkCoding::lz4);
     EXPECT_EQ(choose(2000 * mega, 64, typical), ChunkCoding::zstd);
@@ -84,7 +84,7 @@ TEST(CodecChoice, LeavesWhatDoesNotShrink)
               ChunkCoding::zstd);
 }
 
-/* The whole chunk counts, not what the first sample said. */
+/* The whole chunk counts, not the first sample. */
 TEST(CodecChoice, LearnsFromWhatCompressingTook)
 {
     CodecChoice choice(100 * mega, 1);
@@ -108,13 +108,13 @@ TEST(CodecChoice, DoesNotTryWhatCannotBeWorthIt)
     EXPECT_EQ(codecs.trials, 3); /* no zstd: it takes longer than writing */
 }
 
-/* Trials in vain are a small part of what writing takes. */
+/* Unsuccessful trials take a small part of the time for writing. */
 TEST(CodecChoice, WastesLittle)
 {
     constexpr int chunks = 20000;
     for (double rate : {100 * mega, 1000 * mega, 10000 * mega}) {
         CodecChoice choice(rate, 2);
-        Codecs codecs{{5 * mega, 1}, {5 * mega, 1}}; /* slow, and in vain */
+        Codecs codecs{{5 * mega, 1}, {5 * mega, 1}}; /* slow, and without effect */
         for (int i = 0; i < chunks; i++) {
             EXPECT_EQ(choice.choose(mebibyte, sample, std::ref(codecs)),
                       ChunkCoding::plain);
@@ -125,7 +125,7 @@ TEST(CodecChoice, WastesLittle)
     }
 }
 
-/* A region that shrinks after one that does not is found. */
+/* The choice detects a compressible region after an incompressible one. */
 TEST(CodecChoice, FindsALaterChange)
 {
     CodecChoice choice(100 * mega, 1);
@@ -173,19 +173,19 @@ TEST(WriteRate, FollowsWhatWasWritten)
     WriteRate rate;
     constexpr std::uint64_t gigabyte = 1000000000;
 
-    rate.note(1000, 1, 1); /* too small to tell */
+    rate.note(1000, 1, 1); /* too small to measure */
     EXPECT_EQ(rate.value(), 0);
     rate.note(gigabyte, 2, 0);
     EXPECT_EQ(rate.value(), 500 * mega);
-    rate.note(gigabyte, 10, 0); /* it was not the disk that took so long */
+    rate.note(gigabyte, 10, 0); /* the disk was not the cause */
     EXPECT_EQ(rate.value(), 500 * mega);
     rate.note(gigabyte, 1, 0);
     EXPECT_EQ(rate.value(), 1000 * mega);
-    rate.note(gigabyte, 10, 5); /* it was */
+    rate.note(gigabyte, 10, 5); /* the disk was the cause */
     EXPECT_EQ(rate.value(), 550 * mega);
 }
 
-/* As h5py with the usual plugins reads it: through the filters. */
+/* h5py with the usual plugins reads it in this way: through the filters. */
 TEST(ChunkedDataset, MayHaveEachChunkCodedInItsOwnWay)
 {
     const char *const codecs[] = {"none", "lz4", "zstd", "auto"};
@@ -195,7 +195,8 @@ TEST(ChunkedDataset, MayHaveEachChunkCodedInItsOwnWay)
     std::vector<std::byte> input(4 * mebibyte), output(mebibyte), back(4 * mebibyte);
     fill_text(input, 3);
     driver.fd = fd.get();
-    CodecChoice choice(mega, 1); /* a disk so slow that anything helps */
+    /* The disk is so slow that any codec helps. */
+    CodecChoice choice(mega, 1);
 
     Hdf5Lock lock;
     register_filters();

@@ -27,7 +27,7 @@ struct Socket {
     std::uint32_t type = SOCK_STREAM;
 };
 
-/* A rank that has these open. */
+/* A rank with these open sockets. */
 RankImage rank_with(const std::vector<Socket> &sockets)
 {
     RankImage image;
@@ -142,7 +142,7 @@ TEST_F(ConnectionsOf, WhatCouldNotBeMadeAgainIsRefused)
                    {"rank 1", "open in the ranks 1 and 2 at once"});
 }
 
-/* A rank with ends of the pipe 5, which nobody else has open. */
+/* A rank with ends of pipe 5, which no other rank has open. */
 RankImage rank_with_pipe(const std::vector<int> &modes)
 {
     constexpr char strings[] = "\0pipe:[5]";

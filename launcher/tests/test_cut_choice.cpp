@@ -77,7 +77,7 @@ TEST_F(Automatic, NorThoseWhoseMessagesAreLarge)
         staggered += is_staggered ? 1 : 0;
         checkpoint(0, is_staggered ? memory / 10 : 0);
     }
-    EXPECT_GE(staggered, 3); /* tried again, less and less often */
+    EXPECT_GE(staggered, 3); /* tried again, with growing pauses */
     EXPECT_LE(staggered, 8);
 }
 

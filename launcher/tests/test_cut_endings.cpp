@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_cut_endings.cpp - what ends a checkpoint other than its commit, and who goes on
- * when.
+ * test_cut_endings.cpp - the ends of a checkpoint other than its commit, and when each rank goes
+ * on.
  */
 #include "tests/cut_machine.hpp"
 
@@ -174,7 +174,7 @@ TEST_F(Machine, AFailureInTheWriteLetsTheRestGo)
     settle();
     EXPECT_EQ(take_orders(0), Types()); /* has gone on already */
     EXPECT_EQ(take_orders(1), Types({CKPT_MSG_RESUME}));
-    machine.captured(1, now); /* what was under way; dropped */
+    machine.captured(1, now); /* it was under way; dropped */
     machine.written();
     settle();
     EXPECT_FALSE(finish);
@@ -254,7 +254,7 @@ TEST_F(Machine, ObstaclesNameTheReason)
     EXPECT_EQ(machine.obstacle(), "");
     machine.goodbye(2, now);
     EXPECT_EQ(machine.obstacle(), "rank 2 has already called MPI_Finalize");
-    machine.gone(2, now); /* as is right after that */
+    machine.gone(2, now); /* happens right afterwards */
     EXPECT_EQ(machine.obstacle(), "rank 2 has already called MPI_Finalize");
 
     CutProtocol fresh(count, *this, options());

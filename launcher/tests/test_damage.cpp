@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_damage.cpp - node files that are cut, changed, foreign or not ours are
- * refused, each with a text that says so.
+ * test_damage.cpp - node files that are truncated, changed or foreign are refused, each with a text
+ * that says so.
  */
 #include "config.h"
 #include "image/hdf5_file_driver.hpp"
@@ -61,14 +61,14 @@ class Damage : public testing::Test
         bytes_.assign(std::istreambuf_iterator<char>(file), {});
     }
 
-    /* What a reader says of a file with these bytes. */
+    /* Returns the error of a reader of a file with these bytes. */
     std::string verdict(const std::string &bytes)
     {
         std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes;
         return error_of([&] { NodeFileReader(path_).verify(); });
     }
 
-    /* Of a file in which the record of a chunk was changed before it was
+    /* Returns the error for a file in which a chunk's record was changed before the file was
      * sealed. */
     std::string
     verdict_with_record(ChunkRecord record,
@@ -176,7 +176,7 @@ TEST_F(Damage, ChunkIsNamed)
                           path_));
 }
 
-/* Damage that no checksum tells, because it was made before the checksum. */
+/* Damage that no checksum detects, because it was made before the checksum. */
 TEST_F(Damage, HostileTablesAreRefused)
 {
     NodeFileReader reader(path_);
@@ -224,7 +224,7 @@ TEST_F(Damage, HostileTablesOfLogsAreRefused)
     }
 }
 
-/* Before memory is taken for it. */
+/* The check comes before memory is allocated for the list. */
 TEST(Hdf5Objects, ListThatIsLongerThanItsFileIsRefused)
 {
     ScratchDirectory scratch;

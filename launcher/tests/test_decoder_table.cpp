@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_decoder_table.cpp - each decoder that the fuzzer knows: it takes what our encoders
- * make, and takes or refuses what is made of that at random. And inputs that the fuzzer has
- * found (tests/campaign-decoders), each with what it was.
+ * test_decoder_table.cpp - each decoder of the fuzzer accepts the output of our encoders, and
+ * accepts or refuses randomly changed output. Also inputs that the fuzzer has found
+ * (tests/campaign-decoders), each with its description.
  */
 #include "config.h"
 #include "fuzz/decoders.hpp"
@@ -22,7 +22,7 @@ namespace ckpt::fuzz
 namespace
 {
 
-/* What is refused is not to fill the output. */
+/* Refusals must not fill the output. */
 [[maybe_unused]] const bool is_quiet = (spdlog::set_level(spdlog::level::off), true);
 
 const std::vector<Decoder> &table()
@@ -77,7 +77,7 @@ struct Found {
     std::string input;
 };
 
-/* Once a crash, or memory without end; none is anything that our encoders make. */
+/* Each input once caused a crash, or unlimited memory use. Our encoders make no such input. */
 const Found found[] = {
     {"an LZ4 chunk without a header that is to have no bytes", "chunk",
      std::string("\x02\0\0\0\0", 5)},

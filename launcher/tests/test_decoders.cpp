@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_decoders.cpp - whatever bytes come from outside, each decoder takes them or says
- * why not.
+ * test_decoders.cpp - each decoder accepts any bytes from outside, or says why it does not.
  */
 #include "config.h"
 #include "agent/control_server.hpp"
@@ -40,10 +39,10 @@ using nlohmann::json;
 using test::for_rounds;
 using test::Mutations;
 
-/* What is refused is not to fill the output. */
+/* Refusals must not fill the output. */
 [[maybe_unused]] const bool is_quiet = (spdlog::set_level(spdlog::level::off), true);
 
-/* Of both kinds that decoders throw; everything else ends the test. */
+/* Returns false for both kinds of exception that decoders throw; any other ends the test. */
 bool is_taken(const std::function<void()> &action)
 {
     try {
@@ -57,7 +56,7 @@ bool is_taken(const std::function<void()> &action)
 
 /* ---- Frames ------------------------------------------------------------------ */
 
-/* In pieces, as they come from a socket. What is taken of it. */
+/* Decodes in pieces, as bytes arrive from a socket. Returns the accepted frames. */
 std::vector<std::string> receive(const std::string &bytes, const MessageKey &key,
                                  Mutations &mutations)
 {
@@ -90,7 +89,7 @@ TEST(Frames, NothingIsTakenButWhatWasSaidAndInOrder)
             said.push_back(std::string(mutations.below(60), 'a'));
             frames.push_back(seal.seal(said.back()));
         }
-        if (mutations.one_in(2)) { /* whole frames elsewhere */
+        if (mutations.one_in(2)) { /* whole frames in other places */
             std::swap(frames[mutations.below(4)], frames[mutations.below(4)]);
             frames.insert(frames.begin(), frames[mutations.below(4)]);
         }
@@ -141,7 +140,7 @@ TEST(Frames, NobodyIsLetInForAChangedHandshake)
     });
 }
 
-/* By one who has the key, of another version perhaps. */
+/* The sender has the key, and perhaps another version. */
 TEST(Frames, AnyCallWithTheKeyIsAnsweredOrRefused)
 {
     const PeerIdentity self = {"launch", "n1", 1};
@@ -182,7 +181,7 @@ TEST(Frames, AnyAddressIsTakenOrNot)
     });
 }
 
-/* ---- What is in them ----------------------------------------------------------- */
+/* ---- Contents of frames -------------------------------------------------------- */
 
 json some_piece()
 {
@@ -235,7 +234,7 @@ TEST(FrameReaders, TakeWhateverComesOrSayWhyNot)
 
 /* ---- Commands ------------------------------------------------------------------ */
 
-/* Taken or not, and if so, it can be said again. */
+/* The decoder refuses it, or accepts it and can encode it again. */
 template <typename Message, typename Decode>
 void expect_decoded(const json &good, Decode decode, Mutations &mutations)
 {

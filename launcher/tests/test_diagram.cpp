@@ -2,8 +2,8 @@
 /*
  * test_diagram.cpp - the space-time diagram of a checkpoint.
  *
- * The examples in tests/traces are of a real run (Sync-and-Stop) and made by
- * hand; docs/consistent-cuts.md shows what is drawn from them.
+ * One example in tests/traces is from a real run (Sync-and-Stop), the others
+ * are made by hand; docs/consistent-cuts.md shows their diagrams.
  */
 #include "config.h"
 #include "common/files.hpp"
@@ -57,7 +57,7 @@ TraceEvent between(TraceKind kind, int from, int to, std::int64_t at,
     return made;
 }
 
-/* `count` ranks, `per_node` on each node, each cut and read. */
+/* `count` ranks, `per_node` on each node, all cut and read. */
 CheckpointTrace made_by_hand(int count, int per_node)
 {
     CheckpointTrace trace;
@@ -82,7 +82,7 @@ CheckpointTrace made_by_hand(int count, int per_node)
     return trace;
 }
 
-/* How often a text has a part. */
+/* Counts the occurrences of a part in a text. */
 std::size_t count_of(const std::string &text, std::string_view part)
 {
     std::size_t count = 0;
@@ -226,7 +226,7 @@ TEST(SpaceTime, DrawsTheCutOnceAcrossEachRank)
             svg, found,
             std::regex("<polyline points=\"([^\"]*)\"[^>]*"
                        "stroke-dasharray=\"5 3\"/>")));
-        /* And a little beyond the first and the last rank. */
+        /* The line extends a little beyond the first and the last rank. */
         EXPECT_EQ(count_of(found[1], ","), count + 2u);
         EXPECT_EQ(count_of(svg, "<polyline"), 1u);
     }
@@ -260,7 +260,7 @@ TEST(SpaceTime, DrawsEachMessageAndItsEntryInTheLegend)
     EXPECT_EQ(count_of(svg, "logged"), 0u);
 }
 
-/* Its other end did not tell before the checkpoint was over. */
+/* Its other end did not report before the checkpoint's end. */
 TEST(SpaceTime, DrawsAStubForAMarkerOfWhichOneEndIsKnown)
 {
     auto vertical_lines = [](std::int64_t at, std::int64_t arrived) {
@@ -323,7 +323,7 @@ TEST(SpaceTime, DrawsATraceWithoutEvents)
               std::string::npos);
 }
 
-/* CKPT_REDRAW=1 makes the pictures anew. Look at them. */
+/* CKPT_REDRAW=1 redraws the pictures. Look at them. */
 TEST(SpaceTime, IsWhatTheDocumentationShows)
 {
     for (const char *name :

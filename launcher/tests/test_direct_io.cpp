@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_direct_io.cpp - node files whose chunks were written past the page cache.
+ * test_direct_io.cpp - node files whose chunks bypassed the page cache.
  */
 #include "config.h"
 #include "image/direct_io.hpp"
@@ -46,7 +46,7 @@ TEST(DirectIo, TakesWholeBlocksOfLargeChunks)
     EXPECT_THROW(switch_from("perhaps"), Error);
 }
 
-/* Text compresses, to sizes that are no whole blocks. */
+/* Text compresses to sizes that are not whole blocks. */
 TEST_P(DirectFile, ComesBack)
 {
     ChildProcess child([](Description &own) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_encryption.cpp - images with a key: who does not have it reads nothing, and nothing
- * that he changes, exchanges or takes away is taken for what it was.
+ * test_encryption.cpp - images with a key: an attacker without the key can read nothing, and no
+ * change, exchange or removal of data by the attacker is accepted.
  */
 #include "config.h"
 #include "image/encoded_chunk.hpp"
@@ -83,7 +83,7 @@ class Encryption : public testing::TestWithParam<const char *>
     }
     ~Encryption() override { use_this_image_key(std::nullopt); }
 
-    /* The directory of a new checkpoint of the job. */
+    /* Saves a new checkpoint of the job; returns its directory. */
     fs::path save(const std::string &job = "job")
     {
         Manifest manifest;
@@ -104,7 +104,7 @@ class Encryption : public testing::TestWithParam<const char *>
         return directory;
     }
 
-    /* What is said when all of a checkpoint is read; empty: it is good. */
+    /* Returns the error of reading a whole checkpoint; empty if it is good. */
     std::string verdict(std::uint64_t number, const std::string &job = "job") const
     {
         return error_of([&] {
@@ -122,7 +122,7 @@ class Encryption : public testing::TestWithParam<const char *>
 
 INSTANTIATE_TEST_SUITE_P(Codec, Encryption, testing::Values("none", "zstd", "lz4", "auto"));
 
-/* Where a node file has what. */
+/* The places of the parts of a node file. */
 struct Layout {
     explicit Layout(const std::string &bytes)
         : header(NodeFileHeader::parse(std::string_view(bytes).substr(0, header_size), "file")),
@@ -136,7 +136,7 @@ struct Layout {
     std::vector<Extent> extents;
 };
 
-/* With a checksum that is right again, as anybody can compute it. */
+/* Recomputes the checksum, as any attacker can. */
 void mend_checksum(const fs::path &path)
 {
     std::string bytes = read(path);
@@ -276,7 +276,7 @@ TEST_F(KeyFile, IsACommand)
                          "has failed with code 3"));
     EXPECT_FALSE(image_key());
     EXPECT_TRUE(contains(error_of([&] { use_image_key("|kill -9 $$"); }), "signal 9"));
-    /* More than a pipe holds, and no key. */
+    /* More bytes than a pipe holds, without a key. */
     EXPECT_TRUE(contains(error_of([&] { use_image_key("|head -c 1000000 /dev/zero"); }),
                          "has no key"));
 }
@@ -339,7 +339,7 @@ TEST_P(Encryption, ComesBackAndTellsNothing)
     EXPECT_EQ(verdict(1), "");
     const std::string bytes = read(directory / node_file);
     EXPECT_FALSE(contains(bytes, secret));
-    EXPECT_FALSE(contains(bytes, "\x89HDF\r\n")); /* how its tables begin */
+    EXPECT_FALSE(contains(bytes, "\x89HDF\r\n")); /* start of its tables */
 
     const Manifest manifest = Manifest::load(directory);
     const NodeFileReader reader = open_piece(directory, manifest, manifest.pieces[0]);
@@ -367,7 +367,7 @@ TEST_P(Encryption, NeedsItsKey)
     EXPECT_TRUE(contains(error_of([&] { NodeFileReader(directory / piece.file); }),
                          "was made with another key"));
     const Checkpoint found = store.checkpoints("job").front();
-    EXPECT_EQ(found.state, Checkpoint::State::unreadable); /* nobody removes it as damaged */
+    EXPECT_EQ(found.state, Checkpoint::State::unreadable); /* so no command removes it as damaged */
     use_this_image_key(std::nullopt);
     EXPECT_TRUE(contains(verdict(1), "is encrypted"));
     EXPECT_EQ(store.checkpoints("job").front().state, Checkpoint::State::committed);
@@ -392,7 +392,7 @@ TEST_P(Encryption, APlainOneInItsPlaceIsRefused)
     EXPECT_TRUE(contains(verdict(1), "was not made with a key"));
 }
 
-/* An attacker mends what needs no key; damage by chance is found anyway. */
+/* The attacker recomputes all that needs no key; accidental damage is found anyway. */
 TEST_P(Encryption, FlippedBitsAreFound)
 {
     const fs::path directory = save();
@@ -436,7 +436,7 @@ TEST_P(Encryption, FlippedBitsOfTablesAreFoundWithARightChecksum)
     }
 }
 
-/* The checksums of chunks are in the tables, but are none that nobody could forge. */
+/* The chunks' checksums are in the tables, but an attacker can forge them. */
 TEST_P(Encryption, AChunkIsWhatItIsInItsPlace)
 {
     ScratchDirectory place;
@@ -494,7 +494,8 @@ TEST_P(Encryption, SwappedChunksAreFound)
             EXPECT_NE(verdict(1), "") << a.offset << " " << b.offset;
             swaps++;
         }
-        std::string bad = good; /* the same place of the next checkpoint, which has the same */
+        /* The chunk in the same place of the next checkpoint, which has the same content. */
+        std::string bad = good;
         if (a.offset + a.size <= other.size()) {
             bad.replace(a.offset, a.size, other, a.offset, a.size);
             write(one / node_file, bad);
@@ -518,7 +519,7 @@ TEST_P(Encryption, SwappedPiecesAreFound)
     EXPECT_EQ(verdict(1), "");
 }
 
-/* Whose checksum and length the manifest would even allow. */
+/* The manifest would even allow its checksum and length. */
 TEST_P(Encryption, APieceIsTheOneThatTheManifestNames)
 {
     const fs::path one = save(), two = save();
@@ -549,7 +550,7 @@ TEST_P(Encryption, SwappedCheckpointsAreFound)
     for (const Checkpoint &checkpoint : store.checkpoints("job")) {
         EXPECT_EQ(checkpoint.state, Checkpoint::State::unreadable);
     }
-    /* A copy that has a name of its own is what it says. */
+    /* A copy with another name has the name that it states. */
     fs::copy(foreign, scratch / "a copy");
     EXPECT_EQ(store.resolve(scratch / "a copy").name(), "another/1");
 }
@@ -574,7 +575,7 @@ TEST_P(Encryption, ARecordOfNodesIsAuthentic)
     fs::remove_all(directory);
     const Checkpoint found =
         Tiers::open({scratch.path(), {}}).value().checkpoints("job").at(0).checkpoint;
-    EXPECT_EQ(found.state, Checkpoint::State::unreadable); /* it is told, not passed over */
+    EXPECT_EQ(found.state, Checkpoint::State::unreadable); /* reported, not skipped */
     EXPECT_TRUE(contains(found.reason, "without the key"));
     fs::create_directories(scratch / "another/nodes");
     write(scratch / "another/nodes/1.json", good);

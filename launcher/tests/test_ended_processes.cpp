@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_ended_processes.cpp - that the end of ranks is heard of, by processes that are killed.
+ * test_ended_processes.cpp - the end of killed processes is reported, as for ranks.
  */
 #include "agent/ended_processes.hpp"
 
@@ -121,7 +121,7 @@ TEST_F(EndedProcessesTest, KillsThoseItWatches)
     ASSERT_TRUE(turn_until([&] { return ended.size() == 2; }));
 }
 
-/* How long it takes is shown, and judged by whoever reads it. */
+/* The test prints the duration and leaves the judgement to its reader. */
 TEST_F(EndedProcessesTest, ManyDeaths)
 {
     std::vector<double> milliseconds;

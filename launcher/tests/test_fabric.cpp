@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_fabric.cpp - nodes read one another's files over a fabric: what they get, what they do
- * not take, and that TCP is there when the fabric is not. The provider is one on top of TCP,
- * which is on every machine.
+ * test_fabric.cpp - nodes read one another's files over a fabric: the data that they get, the data
+ * that they refuse, and the fallback to TCP. The provider runs on top of TCP, which is available on
+ * every machine.
  */
 #include "config.h"
 #include "agent/block_request.hpp"
@@ -87,9 +87,9 @@ TEST(Answer, LentMemoryIsToldAsItIs)
     EXPECT_THROW(bad.get<BlockAnswer>(), Refused);
 }
 
-/* ---- A server that lends ------------------------------------------------------------- */
+/* ---- A server with registered memory ------------------------------------------------- */
 
-/* Lines of the log, of all threads. */
+/* The lines that all threads log. */
 class Log
 {
   public:
@@ -117,7 +117,7 @@ class Log
     std::ostringstream text_;
 };
 
-/* A name in another way than the last test had it: the same one would not strike again. */
+/* A fault with another name than the last test's: the same one would not strike again. */
 class Fault
 {
   public:
@@ -151,7 +151,7 @@ class Fabric : public test::ServedPiece
     bool has_used_fabric() const { return log_.count("read over the fabric") == 1; }
     std::size_t fallbacks() const { return log_.count("are read over TCP"); }
 
-    /* The whole file comes, over TCP, with one line in the log that says this. */
+    /* The whole file comes over TCP, and one line in the log says why. */
     void expect_fallback(const std::string &reason)
     {
         RemoteSource remote = source(short_patience);
@@ -210,7 +210,7 @@ TEST_F(Fabric, AFileThatIsNotThereIsToldAndNothingElseIsLost)
     EXPECT_TRUE(has_used_fabric()) << log_.text();
 }
 
-/* A checkpoint's file that another one has replaced is another file. */
+/* If another checkpoint's file replaces a file, the server serves the new one. */
 TEST_F(Fabric, WhatHasReplacedAFileIsReadInItsPlace)
 {
     RemoteSource remote = source();
@@ -222,7 +222,7 @@ TEST_F(Fabric, WhatHasReplacedAFileIsReadInItsPlace)
     EXPECT_EQ(fallbacks(), 0u) << log_.text();
 }
 
-/* More than one may have: the rest is sent. */
+/* The rest is sent: more than one reader may have a file registered. */
 TEST_F(Fabric, WhatIsNotLentIsSent)
 {
     RemoteSource remote = source();
@@ -237,7 +237,7 @@ TEST_F(Fabric, WhatIsNotLentIsSent)
     EXPECT_EQ(log_.count("no more than 8 files are lent"), 1u) << log_.text();
 }
 
-/* ---- Without it ---------------------------------------------------------------------- */
+/* ---- Without a fabric ---------------------------------------------------------------- */
 
 TEST_F(Fabric, OffIsTcp)
 {
@@ -294,7 +294,7 @@ TEST_F(Fabric, AReadThatFailsInTheMiddle)
     EXPECT_EQ(log_.count("read over the fabric"), 0u) << log_.text();
 }
 
-/* What was announced, and in part read, goes on where it was. */
+/* The reader continues with the announced ranges where it was. */
 TEST_F(Fabric, AReadThatFailsBetweenAnnouncedRanges)
 {
     const Fault fault("fabric-read:4");
@@ -310,7 +310,7 @@ TEST_F(Fabric, AReadThatFailsBetweenAnnouncedRanges)
     EXPECT_EQ(fallbacks(), 1u) << log_.text();
 }
 
-/* Nobody drives the server's endpoint: the read never ends. */
+/* No thread drives the server's endpoint: the read never ends. */
 TEST_F(Fabric, AServerThatDoesNothingIsNotWaitedForForEver)
 {
     const Fault fault("fabric-still");
@@ -338,9 +338,9 @@ TEST_F(Fabric, WhoWaitsCanBeCancelled)
     EXPECT_EQ(fallbacks(), 0u) << log_.text();
 }
 
-/* ---- Somebody who writes ------------------------------------------------------------- */
+/* ---- A man in the middle ------------------------------------------------------------- */
 
-/* A relay on the TCP connection, on a thread of its own. */
+/* A relay on the TCP connection, on its own thread. */
 class Relayed : public Fabric
 {
   protected:
@@ -356,7 +356,7 @@ class Relayed : public Fabric
         }
     }
 
-    /* change: of what comes from the server */
+    /* change: applied to bytes from the server */
     void start(std::function<std::string(std::string)> change)
     {
         relay_.set_change([this, change](const std::string &bytes, bool to_listener) {
@@ -372,13 +372,13 @@ class Relayed : public Fabric
     {
         PeerAddress address = server_->address();
         address.port = relay_.port();
-        address.hosts.resize(1); /* this node's name, which the handshake has */
+        address.hosts.resize(1); /* this node's name, for the handshake */
         address.hosts.push_back("127.0.0.1");
         return RemoteSource(address, caller_identity, directory,
                             RemoteSource::usual_patience, &use_);
     }
 
-    /* Whether the last tag of the file has come: they follow the answer. */
+    /* Whether the last tag of the file has come: the tags follow the answer. */
     static bool has_all_tags(const std::string &seen)
     {
         const auto lent = seen.find("\"lent\"");
@@ -402,8 +402,8 @@ class Relayed : public Fabric
     std::thread thread_;
 };
 
-/* The server has said the tags of all blocks, and then the memory that it lends changes: what
- * is read is not what it has said, though it comes from the right place. */
+/* The memory that the server registered changes after it has sent the tags of all blocks. The data
+ * then differs from the tags, though it comes from the right place. */
 TEST_F(Relayed, WhatIsNotWhatTheServerHasSaidIsNotTaken)
 {
     start([&, seen = std::string()](std::string bytes) mutable {
@@ -419,7 +419,7 @@ TEST_F(Relayed, WhatIsNotWhatTheServerHasSaidIsNotTaken)
     expect_wrong_tag();
 }
 
-/* Nobody on the way can say other tags, either. */
+/* A man in the middle cannot change the tags, either. */
 TEST_F(Relayed, TagsCannotBeChanged)
 {
     start([&, seen = std::string()](std::string bytes) mutable {
@@ -432,9 +432,9 @@ TEST_F(Relayed, TagsCannotBeChanged)
     expect_wrong_tag();
 }
 
-/* ---- Memory that is lent -------------------------------------------------------------- */
+/* ---- Registered memory ---------------------------------------------------------------- */
 
-/* Without the key that was told there is nothing to be had, nor when the loan has ended. */
+/* Reads fail without the key that the server sent, and after the registration has ended. */
 TEST_F(Fabric, OnlyWithTheKeyAndOnlyWhileItIsLent)
 {
     const std::vector<std::byte> memory(8192, std::byte{7});

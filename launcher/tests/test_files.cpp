@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_files.cpp - whole files under names of their own: two writers of one file, what a
- * killed writer leaves, and what other users put in their place.
+ * test_files.cpp - whole files under their own names: two writers of one file, leftovers of a
+ * killed writer, and replacements by other users.
  */
 #include "common/directory.hpp"
 #include "common/error.hpp"
@@ -110,8 +110,8 @@ TEST(OwnFile, IsRegularAndNoLinkAndOurs)
     }
 }
 
-/* Another user who can rename a job puts a link to another of its owner's directories in its
- * place: nothing is removed there. */
+/* Another user who can rename a job puts a link to the owner's other directory in its place:
+ * nothing is removed there. */
 TEST(Directory, IsBelowNoLink)
 {
     ScratchDirectory scratch;
@@ -127,7 +127,7 @@ TEST(Directory, IsBelowNoLink)
     } catch (const Error &error) {
         EXPECT_EQ(error.code(), ENOTDIR);
     }
-    std::filesystem::create_symlink("store", scratch / "way"); /* of the user's own */
+    std::filesystem::create_symlink("store", scratch / "way"); /* by the user */
     std::filesystem::remove(store / "job");
     std::filesystem::create_directories(store / "job" / "000001");
     EXPECT_TRUE(Directory(std::filesystem::path(scratch / "way") / "job" / "000001", 2)
@@ -135,7 +135,7 @@ TEST(Directory, IsBelowNoLink)
                     .empty());
 }
 
-/* As below a directory of another user's that lets everybody through. */
+/* The parent may be another user's directory with only search permission for all. */
 TEST(LastingDirectory, NeedsNoReadableParent)
 {
     ScratchDirectory scratch;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_gather_plan.cpp - where the pieces of a checkpoint on nodes come from, whoever is
- * there.
+ * test_gather_plan.cpp - the sources of the pieces of a checkpoint on nodes, for any set of
+ * available nodes.
  */
 #include "config.h"
 #include "gather/gather_plan.hpp"
@@ -48,7 +48,7 @@ class GatherPlan : public testing::Test
             how, redundancy::groups_of(manifest.pieces, how, {}));
     }
 
-    /* A new node has come in its place. */
+    /* Replaces a node by a new one. */
     void lose(const std::string &host, const std::string &by)
     {
         Holder holder{nodes.at(host).ranks, {}, "place of " + by};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_ghost.cpp - a rank has died, and a ghost takes its place in a Sync-and-Stop
- * checkpoint: when it is one, and when it is refused. And who may have a ghost at all.
+ * test_ghost.cpp - a rank has died, and a ghost takes its place in a Sync-and-Stop checkpoint: when
+ * that succeeds, and when the checkpoint is refused. Also which rank may have a ghost.
  */
 #include "protocol/ghost.hpp"
 #include "protocol/replayability.hpp"
@@ -25,7 +25,7 @@ constexpr int dead = 1;
 class GhostMachine : public Machine
 {
   protected:
-    /* As an agent does: the ghost's page is its own. */
+    /* As in an agent, the ghost has its own page. */
     void rank_dies()
     {
         machine.gone(dead, now);
@@ -48,7 +48,7 @@ class GhostMachine : public Machine
         obey();
     }
 
-    /* The ghost answers what it was ordered meanwhile. */
+    /* The ghost answers its orders. */
     void obey()
     {
         for (bool any = true; any;) {
@@ -132,7 +132,7 @@ TEST_F(GhostMachine, IsSavedWithTheOthers)
 
 TEST_F(GhostMachine, HasNotEnteredACallThatNobodyHasLeft)
 {
-    page_clocks[dead][0].entered = 6; /* it has died in the sixth, where others wait */
+    page_clocks[dead][0].entered = 6; /* it died in the sixth, where others wait */
     page_clocks[0][0].entered = 6;
     rank_dies();
     EXPECT_EQ(page_clocks[dead][0].entered, 5u);
@@ -255,7 +255,7 @@ TEST_F(GhostMachine, IsNoneInTheMiddleOfACheckpointForWhichRanksRun)
     EXPECT_NE(machine.ghost_obstacle(), "");
 }
 
-/* ---- Who can be replayed ------------------------------------------------------------ */
+/* ---- Which ranks can be replayed ---------------------------------------------------- */
 
 namespace
 {
@@ -316,7 +316,7 @@ TEST_F(Replay, NotWhileAnotherCommunicatesOtherwise)
     state.ranks[2].uncovered = 10;
     EXPECT_EQ(replay_obstacle(state, 1, 4), "rank 2 is in a call that cannot be replayed");
     EXPECT_EQ(own_obstacle(state, 1, 4), "");
-    state.ranks[2].uncovered_done = 10; /* since its own copy: that is not needed */
+    state.ranks[2].uncovered_done = 10; /* since its own copy, so not needed */
     EXPECT_EQ(replay_obstacle(state, 1, 4), "");
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_handshake.cpp - who has the job's key and who has not; messages that are
- * forged, changed, repeated, left out or cut off.
+ * test_handshake.cpp - callers with and without the job's key; messages that are forged, changed,
+ * repeated, left out or truncated.
  */
 #include "config.h"
 #include "agent/handshake.hpp"
@@ -34,7 +34,7 @@ PeerAddress address_of(const MessageKey &key)
     return address;
 }
 
-/* The only one in these bytes. */
+/* Returns the only frame in these bytes. */
 Frame frame_of(const std::string &bytes)
 {
     FrameReader reader(longest_handshake);
@@ -45,7 +45,7 @@ Frame frame_of(const std::string &bytes)
     return frame.value_or(Frame());
 }
 
-/* Why `action` is refused; nothing if it is not. */
+/* Returns the reason why `action` is refused; nothing if it succeeds. */
 std::optional<Refusal> refusal_of(const std::function<void()> &action)
 {
     try {
@@ -56,7 +56,7 @@ std::optional<Refusal> refusal_of(const std::function<void()> &action)
     return {};
 }
 
-/* A call of n2 at n1. */
+/* A call from n2 to n1. */
 struct Call {
     explicit Call(const MessageKey &key = MessageKey::make(), PeerIdentity caller = n2)
         : address(address_of(key)), calling(address, std::move(caller), "agent"),
@@ -112,7 +112,7 @@ TEST(Handshake, WhoDoesNotHaveTheKeyIsRefused)
     const Frame call = frame_of(stranger.call(frame_of(one.listening.challenge())));
     EXPECT_EQ(refusal_of([&] { one.examine(call); }), Refusal::forged);
 
-    /* Also as the one who is called. */
+    /* The same in the role of the called agent. */
     const auto caller = one.examine(one.call);
     Frame answer = frame_of(caller.answer);
     put_tag(wrong, one.listening.challenge() + one.call.bytes(), answer);
@@ -145,7 +145,7 @@ TEST(Handshake, WhatOneSideSaysCannotBeGivenBackToIt)
               Refusal::malformed);
 }
 
-/* An agent is called by those whom it calls, and all have the same key. */
+/* The agents that an agent calls also call it, and all have the same key. */
 TEST(Handshake, ACallForAnotherNodeIsRefused)
 {
     const Call one;
@@ -170,7 +170,7 @@ TEST(Handshake, AnotherIncarnationOrLaunchIsToldWhy)
     }
 }
 
-/* With the right tag, as one of the job's agents, of another version, might say it. */
+/* The tag is right: an agent of the job with another version might send it. */
 TEST(Handshake, ACallWithoutItsFieldsIsRefused)
 {
     const Call one;
@@ -178,7 +178,7 @@ TEST(Handshake, ACallWithoutItsFieldsIsRefused)
 
     for (const auto &[name, value] : fields.items()) {
         if (name == "nonce") {
-            continue; /* only its bytes count */
+            continue; /* only bytes are counted */
         }
         auto changed = fields;
         changed.erase(name);
@@ -219,7 +219,7 @@ TEST(FrameSeal, EveryChangedBitIsSeen)
         reader.add(changed);
         auto why = refusal_of([&] {
             auto frame = reader.next();
-            if (!frame) { /* it says that it is longer */
+            if (!frame) { /* the frame claims to be longer */
                 refuse(Refusal::malformed, "cut off");
             }
             FrameSeal(key).check(*frame);

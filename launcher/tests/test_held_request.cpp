@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_held_request.cpp - when a request that ranks hold is tried again, and where they
- * stay for it.
+ * test_held_request.cpp - when a request that ranks hold off is tried again, and at which safe
+ * point.
  */
 #include "protocol/held_request.hpp"
 
@@ -58,10 +58,10 @@ TEST_F(Held, IsTriedWhenAllWhoHaveRefusedCanBeSaved)
     request.refused(2, refusal(7));
     EXPECT_TRUE(request.any());
     request.hold(now);
-    EXPECT_EQ(request.safe_point(), 8u); /* nobody has passed it */
+    EXPECT_EQ(request.safe_point(), 8u); /* no rank has passed it */
     EXPECT_EQ(request.due(), HeldRequest::Time::max());
     EXPECT_TRUE(request.allowed(2, at(8)));
-    EXPECT_FALSE(request.allowed(1, at(8))); /* it had not refused */
+    EXPECT_FALSE(request.allowed(1, at(8))); /* this rank had not refused */
     EXPECT_EQ(request.due(), HeldRequest::Time::max());
     EXPECT_TRUE(request.allowed(0, at(8)));
     EXPECT_EQ(request.due(), now);
@@ -100,11 +100,12 @@ TEST_F(Held, WhoStaysGoesOnForOneThatIsStuck)
     request.refused(0, refusal(4));
     request.refused(1, refusal(4));
     request.hold(now);
-    EXPECT_TRUE(request.allowed(0, at(6))); /* it stays at its 6th */
+    EXPECT_TRUE(request.allowed(0, at(6))); /* stays at its 6th safe point */
     EXPECT_FALSE(request.stuck(0, at(6)));
     EXPECT_EQ(request.safe_point(), 5u);
     EXPECT_TRUE(request.stuck(1, at(4)));
-    EXPECT_EQ(request.safe_point(), 7u); /* beyond all that anybody stays at */
+    /* This is after every safe point at which a rank stays. */
+    EXPECT_EQ(request.safe_point(), 7u);
     EXPECT_TRUE(request.stuck(1, at(4)));
     EXPECT_EQ(request.safe_point(), 8u);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_hostile_peers.cpp - agents and ranks of the job itself that have gone mad: what
- * they say ends their connection at most. Checkpoints of a job whose other agents and
- * ranks tell nonsense now and then; orders of a coordinator that does.
+ * test_hostile_peers.cpp - agents and ranks of the job itself that misbehave: their messages at
+ * most end their connection. Checkpoints of a job whose other agents and ranks sometimes send
+ * nonsense; orders of a coordinator that does.
  */
 #include "config.h"
 #include "agent/coordinator.hpp"
@@ -53,8 +53,8 @@ using test::Mutations;
 
 constexpr int rank_count = 4;
 
-/* Orders must do no harm outside of here, also with a name that has become another
- * one; and thousands of refusals are not to fill the output. */
+/* Orders must do no harm outside of this directory, also with a mutated name; and thousands of
+ * refusals must not fill the output. */
 class Hostile : public testing::Test
 {
   protected:
@@ -79,7 +79,7 @@ class Hostile : public testing::Test
     Refusals refusals_;
 };
 
-/* A loop with a worker, which ends first. */
+/* An event loop with a worker, which is destroyed first. */
 struct Machinery {
     Machinery()
     {
@@ -100,7 +100,7 @@ std::pair<Fd, Fd> socket_pair(int type)
     return {Fd(ends[0]), Fd(ends[1])};
 }
 
-/* Both ends of a connection on which the two know each other. */
+/* Both ends of a connection after the handshake. */
 std::pair<std::unique_ptr<FrameStream>, std::unique_ptr<FrameStream>>
 stream_pair(EventLoop &loop, Refusals &refusals)
 {
@@ -116,7 +116,7 @@ stream_pair(EventLoop &loop, Refusals &refusals)
 
 /* ---- An agent of another node -------------------------------------------------- */
 
-/* Answers orders as an agent does, and sometimes not quite so. */
+/* Answers orders as an agent does, and sometimes slightly wrong. */
 class MadAgent
 {
   public:
@@ -190,7 +190,7 @@ class MadAgent
         }
     }
 
-    /* What a rank says to an order of the cut. */
+    /* A rank's answer to an order of the cut. */
     void answer(int rank, std::uint32_t order, std::uint64_t epoch)
     {
         static const std::map<std::uint32_t, ckpt_message_type> answers = {
@@ -269,7 +269,7 @@ class MadAgent
     Mutations &mutations_;
 };
 
-/* Nobody supervises the job. */
+/* No `ckpt run` supervises the job. */
 Coordinator::Hooks no_hooks()
 {
     return {[](const std::string &) {}, [](const Unprotected::News &) {}};
@@ -368,11 +368,11 @@ INSTANTIATE_TEST_SUITE_P(All, HostileAgents, testing::Values("sns", "cl", "ns"))
 
 /* ---- A rank ------------------------------------------------------------------------ */
 
-/* One in this process: the end of its connection that the agent does not have. */
+/* A rank in this process, with the rank's end of its connection. */
 class OwnRank
 {
   public:
-    /* page: as a rank brings it. */
+    /* page: as a rank sends it. */
     explicit OwnRank(Fd page)
         : page_(std::move(page)), tid_(static_cast<std::uint64_t>(gettid()))
     {
@@ -408,7 +408,7 @@ class OwnRank
         message.type = type;
         return message;
     }
-    /* With a descriptor, which is the page's, if need be. */
+    /* Sends a message, with the page's descriptor if required. */
     void say(const ckpt_message &message, std::size_t size, bool has_descriptor)
     {
         if (has_descriptor && size == sizeof message) {
@@ -424,7 +424,7 @@ class OwnRank
 
         return recv(socket_.get(), &message, sizeof message, MSG_DONTWAIT) > 0 ? message.type : 0;
     }
-    /* Forgets what it was told. False when it was dropped. */
+    /* Discards its messages. Returns false after it was dropped. */
     bool listen()
     {
         ckpt_message message;
@@ -441,7 +441,7 @@ class OwnRank
     std::uint64_t tid_;
 };
 
-/* Anything, but for the number of a signal, which would be sent to us. */
+/* Any message, except with a signal number, which the agent would send to this process. */
 ckpt_message mad_message(const OwnRank &rank, Mutations &mutations)
 {
     ckpt_message message = mutations.one_in(4)
@@ -481,7 +481,7 @@ struct OwnAgent {
     Coordinator coordinator;
 };
 
-/* It could make the page shorter, and the agent would die of the next look at it. */
+/* Otherwise a rank could truncate the page, and the agent would die of its next access. */
 TEST_F(Hostile, RankKeepsTheSizeOfItsPage)
 {
     for (const int seals : {0, F_SEAL_GROW, F_SEAL_SHRINK}) {
@@ -493,7 +493,8 @@ TEST_F(Hostile, RankKeepsTheSizeOfItsPage)
     }
     ckpt_rank_page *page = nullptr;
     const Fd good = test::make_rank_page(0, rank_count, page);
-    const std::string path = scratch_ / "page"; /* a file that knows no seals, or has none */
+    /* This file cannot have seals, or has none. */
+    const std::string path = scratch_ / "page";
     std::filesystem::copy_file(fmt::format("/proc/self/fd/{}", good.get()), path);
     OwnAgent agent(settings_, refusals_);
     OwnRank rank(open_file(path, O_RDWR, 0, "page"));
@@ -502,7 +503,7 @@ TEST_F(Hostile, RankKeepsTheSizeOfItsPage)
     EXPECT_FALSE(rank.listen());
 }
 
-/* On a node that does not see the coordinator's directory. */
+/* The rank runs on a node that does not see the coordinator's directory. */
 TEST_F(Hostile, RankIsToldOfItsLogWhenTheDirectoryIsThere)
 {
     OwnAgent agent(settings_, refusals_);
@@ -561,7 +562,7 @@ TEST_F(Hostile, RanksLoseTheirConnectionAtMost)
 
 /* ---- A coordinator ------------------------------------------------------------------- */
 
-/* All but the one that kills the ranks, which are this process. */
+/* All orders but not KILL: the ranks are this process. */
 std::vector<json> orders(const std::string &directory)
 {
     const std::vector<std::uint64_t> numbers(rank_count, 1);
@@ -696,7 +697,7 @@ TEST_F(Hostile, ANeighbourFailsTheSweepAtMost)
                            {"dimension", 0},
                            {"counts", {{0, 1, 5}, {1, 2, 6}}}};
         there->send(mutations.one_in(4) ? good : mutations.json(good));
-        there->send({{"type", "end"}}); /* which is none of a sweep */
+        there->send({{"type", "end"}}); /* this is not a sweep's message */
         while (is_open) {
             machinery.loop.turn(steady_clock::now() + milliseconds(20));
         }

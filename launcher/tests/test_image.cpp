@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_image.cpp - memory of a process goes into a node file and comes back.
+ * test_image.cpp - memory of a process is saved to a node file and restored from it.
  */
 #include "config.h"
 #include "image/node_file_reader.hpp"
@@ -58,7 +58,7 @@ std::vector<std::byte> load(const NodeFileReader &reader, std::size_t region,
     return bytes;
 }
 
-/* The region with content that the child mapped with this size. */
+/* Returns the region with content of this size that the child mapped. */
 std::size_t region_of_size(const NodeFileReader &reader, std::size_t size)
 {
     const auto &regions = reader.rank(0).regions;
@@ -86,7 +86,7 @@ void write_file(const std::string &path, std::size_t size, std::uint64_t seed)
                static_cast<std::streamsize>(size));
 }
 
-/* A process with one region of each sort. */
+/* A process with one region of each kind. */
 void prepare_everything(Description &description, const std::string &file)
 {
     fill_random(description.map(5 * mebibyte + 3 * page), 1);
@@ -226,7 +226,7 @@ TEST(Image, StoresNoChunkOfZeros)
 namespace
 {
 
-/* Each page has content of its own. */
+/* Gives each page different content. */
 void number_pages(std::span<std::byte> memory)
 {
     for (std::size_t at = 0; at < memory.size(); at += page) {
@@ -235,7 +235,7 @@ void number_pages(std::span<std::byte> memory)
     }
 }
 
-/* Reads all private memory at once, as a restart does; it must be what the child has. */
+/* Reads all private memory at once, as a restart does; it must equal the child's. */
 void expect_private_memory(const NodeFileReader &reader, const ChildProcess &child)
 {
     const RankImage &image = reader.rank(0);
@@ -261,7 +261,7 @@ void expect_private_memory(const NodeFileReader &reader, const ChildProcess &chi
     reader.verify();
 }
 
-/* The version in the header. */
+/* Returns the version in the header. */
 std::string version_of(const std::string &path)
 {
     std::ifstream file(path);
@@ -362,19 +362,22 @@ TEST(Image, PagesOfManyRegionsAreShared)
         for (std::size_t i = 0; i < 1500; i++) {
             fill_random(pages.subspan(i * page, page), 1 + i % 500); /* each three times */
         }
-        (void)description.map_file(scratch / "data", 16 * mebibyte); /* below them: the first one */
+        /* It is mapped below them, so it comes first. */
+        (void)description.map_file(scratch / "data", 16 * mebibyte);
     });
     SharingChoice sharing{Switch::on};
     WriterOptions options;
     options.codec = Codec::parse("none");
-    options.threads = 1; /* chunks that are under way at the same time share nothing */
+    /* Chunks that are under way at the same time share nothing. */
+    options.threads = 1;
     options.sharing = &sharing;
     CaptureStats stats;
     Piece piece = save(child, scratch.path(), options, &stats);
     NodeFileReader reader(scratch / piece.file);
     EXPECT_EQ(reader.rank(0).regions.front().kind, CKPT_REGION_FILE);
     EXPECT_GE(length_of(shared_ranges(reader.rank(0))), 1000 * page);
-    /* Chunks of 256 pages are stored whole: 500 pages lie in up to 3, by their address. */
+    /* Chunks of 256 pages are stored whole: 500 pages lie in up to 3 chunks, depending on their
+     * address. */
     EXPECT_LT(stats.bytes_stored, 1200 * page);
     expect_private_memory(reader, child);
 }
@@ -422,7 +425,7 @@ TEST(Image, SparseTebibyteIsNotTouched)
     EXPECT_EQ(bytes[0], std::byte{1});
     EXPECT_EQ(bytes[tebibyte], std::byte{2});
     EXPECT_EQ(bytes[2 * tebibyte - 1], std::byte{3});
-    /* Only the pages that hold data were made. */
+    /* Only the pages with data were created. */
     std::vector<ckpt_range> runs;
     auto start = reinterpret_cast<std::uintptr_t>(memory);
     RemoteMemory(::getpid()).scan({start + page, start + tebibyte},
@@ -671,7 +674,7 @@ TEST(Image, ProcessThatDiesWhileItIsReadIsAnError)
     }
 }
 
-/* In the child: changes its snapshot for ever, once it is there. */
+/* In the child: changes its snapshot for ever, once the snapshot exists. */
 static void keep_changing_the_snapshot(std::uint64_t home)
 {
     auto *snapshot = reinterpret_cast<volatile ckpt_snapshot *>(home);
@@ -706,7 +709,7 @@ TEST(Image, ProcessThatGoesOnWhileItIsReadIsAnError)
     EXPECT_FALSE(released);
 }
 
-/* It has gone on by then, so its memory is no longer what was to be saved. */
+/* The process has gone on by then, so its memory no longer has the saved state. */
 TEST(Image, CopyThatEndsWhileItIsReadIsAnError)
 {
     ScratchDirectory scratch;
@@ -728,14 +731,14 @@ TEST(Image, CopyThatEndsWhileItIsReadIsAnError)
               fmt::format("process {} is gone", pid));
 }
 
-/* As under vm.overcommit_memory=2: there is enough, but it is not promised. */
+/* As under vm.overcommit_memory=2: enough memory is free, but the kernel does not commit it. */
 TEST(Image, WithoutMemoryForACopyTheProcessItselfIsRead)
 {
     ScratchDirectory scratch;
     ChildProcess child([](Description &description) {
         std::span<std::byte> memory = description.map(1024 * mebibyte);
         for (std::size_t at = 0; at < memory.size(); at += mebibyte / 4) {
-            memory[at] = std::byte{1}; /* something in each chunk */
+            memory[at] = std::byte{1}; /* data in each chunk */
         }
     });
     WriterOptions options;
@@ -780,7 +783,7 @@ TEST(Image, CopyWithoutSomeMemoryIsNotRead)
 namespace
 {
 
-/* A tmpfs of few bytes; only root can have one. */
+/* A small tmpfs, which only root can mount. */
 class SmallDisk
 {
   public:

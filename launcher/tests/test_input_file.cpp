@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_input_file.cpp - what has come of a stream while the directory for it is full, and when
- * it has room again.
+ * test_input_file.cpp - how much of a stream is kept while its directory is full, and when it has
+ * room again.
  */
 #include "cli/input_file.hpp"
 
@@ -22,7 +22,7 @@ using namespace ckpt;
 using ckpt::cli::InputFile;
 using ckpt::test::ScratchDirectory;
 
-/* Bytes that a file with a name may have. */
+/* Limit in bytes for a file with a name. */
 static off_t room = 1 << 20;
 
 extern "C" ssize_t pwrite(int fd, const void *buffer, std::size_t size, off_t offset)
@@ -82,7 +82,8 @@ TEST_F(InputFileTest, LosesNothingInAFullDirectory)
 {
     room = 12;
     append("written ");
-    append("partly"); /* the file gets some of it, which does not count */
+    /* The file gets some of it, which does not count. */
+    append("partly");
     append(" and not");
     EXPECT_EQ(input.in_memory(), 14u);
     EXPECT_EQ(input.why(), "No space left on device");

@@ -41,7 +41,7 @@ class JobOwners : public testing::Test
         return {scratch_.path(), {.token = token, .keeps_lock = true}, how};
     }
 
-    /* 0, or that of the error. */
+    /* Returns 0, or the code of the error. */
     int code_of_taking(const std::string &token, Take how = Take::ask) const
     {
         try {
@@ -54,7 +54,7 @@ class JobOwners : public testing::Test
 
     Json record() const { return Json::parse(read_text_file(file(), "record")); }
 
-    /* As a process of another host, boot or namespace has left it. */
+    /* Rewrites the file as a process of another host, boot or namespace would have left it. */
     void change(const std::function<void(Json &)> &how) const
     {
         Json json = record();
@@ -67,7 +67,7 @@ class JobOwners : public testing::Test
     ScratchDirectory scratch_;
 };
 
-/* Takes the job in a child, which says so and stays until it is killed. */
+/* A child that takes the job, reports that and stays until it is killed. */
 class OtherOwner
 {
   public:
@@ -126,7 +126,7 @@ TEST_F(JobOwners, OneThatLivesIsTheOnlyOne)
     EXPECT_EQ(code_of_taking("b"), 0);
 }
 
-/* The agent is killed, and mpirun, or a program without it, computes on. */
+/* The agent is killed, and mpirun, or a program without it, goes on. */
 TEST_F(JobOwners, OneWhoseLauncherLivesIsTheOnlyOne)
 {
     ScratchDirectory elsewhere;
@@ -150,7 +150,7 @@ TEST_F(JobOwners, OneWhoseLauncherLivesIsTheOnlyOne)
     EXPECT_EQ(code_of_taking("b"), 0);
 }
 
-/* A command turns into mpirun, and its lock is gone with its files. */
+/* A command executes mpirun, and its lock goes with its descriptors. */
 TEST_F(JobOwners, OneWithoutALockIsSeenByItsProcess)
 {
     OtherOwner other(scratch_.path(), {.token = "a"});
@@ -180,7 +180,7 @@ TEST_F(JobOwners, WhoseJobIsTakenLearnsOfIt)
     EXPECT_TRUE(has_owner_record(scratch_.path()));
 }
 
-/* `ckpt run` starts the job again: between two launches it is nobody else's. */
+/* `ckpt run` starts the job again: it owns the job between two launches. */
 TEST_F(JobOwners, ARunnerKeepsTheJobBetweenItsAgents)
 {
     OtherOwner runner(scratch_.path(), {.token = "a", .keeps_lock = true, .is_runner = true});
@@ -203,12 +203,12 @@ TEST_F(JobOwners, ARunnerReleasesWhatItsAgentHasTaken)
     {
         JobOwnership agent = take("a");
         runner.release();
-        EXPECT_TRUE(agent.is_ours()); /* it may still write how the job has ended */
+        EXPECT_TRUE(agent.is_ours()); /* may still write the job's end */
     }
     EXPECT_FALSE(has_owner_record(scratch_.path()));
 }
 
-/* Until the launch that goes on from it is over. */
+/* The ownership lasts until the end of the launch that goes on from the checkpoint. */
 TEST_F(JobOwners, TheAgentKeepsWhatItsCommandRestarts)
 {
     const JobOwnership command(scratch_.path(), {.token = "a", .uses = 7}, Take::ask);
@@ -239,7 +239,7 @@ TEST_F(JobOwners, AProcessOfABootBeforeIsDead)
     EXPECT_EQ(code_of_taking("b"), 0);
 }
 
-/* A container's process cannot be seen from here, but its lock would be. */
+/* A container's process is invisible from here, but its lock would be visible. */
 TEST_F(JobOwners, AProcessOfAnotherNamespaceIsDeadWithoutItsLock)
 {
     (void)take("a");
@@ -267,7 +267,8 @@ TEST_F(JobOwners, ARecordThatCannotBeReadIsNobodysToTake)
 {
     std::ofstream(file()) << "{\"token\"";
     EXPECT_NE(error_of([&] { (void)take("b"); }).find("is not JSON"), std::string::npos);
-    std::ofstream(file()).flush(); /* empty: who made it came no further */
+    /* The file is empty: its maker got no further. */
+    std::ofstream(file()).flush();
     EXPECT_EQ(code_of_taking("b"), 0);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_journal.cpp - files go back to a checkpoint: each kind of record, several processes,
- * and what is refused without a change.
+ * test_journal.cpp - rollback of files to a checkpoint: each kind of record, several processes, and
+ * refusals that change nothing.
  */
 #include "common/error.hpp"
 #include "journal/drop.hpp"
@@ -36,7 +36,7 @@ std::string text_of(const journal::Record &record)
            record.path + " " + record.other;
 }
 
-/* The reason why files cannot go back; the tree is as before. */
+/* Returns the reason why the rollback is refused; the tree must be unchanged. */
 std::string refusal(const JournalTest &test, Files files = Files::roll_back)
 {
     const auto before = look_at(test.top);
@@ -143,8 +143,8 @@ TEST_F(Rollback, NamesThatWereExchanged)
     expect_remembered();
 }
 
-/* What was made since the checkpoint is gone when all is undone: its removal is
- * recorded as of a name that was free. */
+/* A file made since the checkpoint is gone when everything is undone: the record of its removal has
+ * a name that was free. */
 TEST_F(Rollback, NewFileThatWasExchangedAndRemoved)
 {
     checkpoint(5);
@@ -156,7 +156,7 @@ TEST_F(Rollback, NewFileThatWasExchangedAndRemoved)
     expect_remembered();
 }
 
-/* It is made again, and is then another inode. */
+/* The rollback makes it again, with another inode. */
 TEST_F(Rollback, DirectoryThatMovedAndWasRemoved)
 {
     checkpoint(5);
@@ -168,7 +168,7 @@ TEST_F(Rollback, DirectoryThatMovedAndWasRemoved)
     expect_remembered();
 }
 
-/* A rename that failed has a record, too. */
+/* A failed rename has a record, too. */
 TEST_F(Rollback, DirectoryThatDidNotMoveAndWasRemoved)
 {
     checkpoint(5);
@@ -285,7 +285,7 @@ TEST_F(Rollback, FileThatSomebodyElseHasChanged)
     bring_back(5, Files::ignore);
 }
 
-/* The times of a file with the content that it gets. */
+/* Changes the content of a file, and restores its times. */
 void change_within_a_tick(const std::string &path, const std::string &content)
 {
     struct stat before = {};
@@ -324,7 +324,7 @@ TEST_F(Rollback, FileThatHadJustChangedAndIsRewritten)
     expect_remembered();
 }
 
-/* Of a large file the two ends count. */
+/* For a large file, both ends are compared. */
 TEST_F(Rollback, LargeFileThatSomebodyElseHasChangedWithinATick)
 {
     const std::string content(5 << 20, 'a');
@@ -452,7 +452,7 @@ TEST_F(Rollback, GreatestMarkIsKnownWhenItIsGone)
     EXPECT_EQ(journal::Journal::read(journal).greatest_mark(), 7u);
 }
 
-/* The content belongs into the copy, whose inode and whose directory's name are others. */
+/* The content belongs into the copy, whose inode and directory have changed. */
 TEST_F(Rollback, CopyInADirectoryThatMoved)
 {
     checkpoint(5);
@@ -494,8 +494,8 @@ TEST_F(Rollback, FileThatWasChangedByAnotherName)
     expect_remembered();
 }
 
-/* A file that was made and removed since, with half of its content in the journal; its inode is
- * used again, and that file was kept. */
+/* A file was made and removed since, with half of its content in the journal. A kept file then
+ * reuses its inode. */
 TEST_F(Rollback, InodeThatIsUsedTwice)
 {
     checkpoint(5);
@@ -509,7 +509,7 @@ TEST_F(Rollback, InodeThatIsUsedTwice)
     expect_remembered();
 }
 
-/* Rank 1 had died before the checkpoint, which the others have marked. */
+/* Rank 1 died before the checkpoint that the others marked. */
 TEST_F(Rollback, RankThatIsReplayed)
 {
     test::JournalWriter dead(journal, "host", 101, 1, clock);
@@ -533,7 +533,7 @@ TEST_F(Rollback, RankThatIsReplayed)
     expect_remembered();
 }
 
-/* A log that was damaged anywhere gives whole records of the right log, or none. */
+/* A log with damage anywhere yields whole records of the original log, or none. */
 TEST_F(Rollback, NothingIsReadThatWasNotWritten)
 {
     writer.append(path("old"), "more");

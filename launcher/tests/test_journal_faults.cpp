@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_journal_faults.cpp - a roll back is killed at each of its points, one by one; the
- * next one finishes it, and gives the same tree.
+ * test_journal_faults.cpp - a rollback is killed at each of its points, one by one; the next one
+ * finishes it, with the same tree.
  */
 #include "journal/drop.hpp"
 #include "tests/journal_fixture.hpp"
@@ -18,9 +18,10 @@ namespace ckpt
 namespace
 {
 
-using Point = std::tuple<const char *, int>; /* and which time there */
+using Point = std::tuple<const char *, int>; /* and how often before */
 
-/* The signal that has ended a child in which the point kills; 0: it did not come there. */
+/* Runs `work` in a child that the point kills; returns the ending signal, 0 if the child did not
+ * reach the point. */
 template <typename Work>
 int killed_at(const Point &point, Work work)
 {
@@ -42,7 +43,7 @@ class RollbackFaults : public test::JournalTest,
                        public testing::WithParamInterface<Point>
 {
   protected:
-    /* Something of everything. */
+    /* Makes changes of every kind. */
     void change_files()
     {
         writer.append(path("old"), "more");
@@ -84,14 +85,14 @@ TEST_P(RollbackFaults, IsFinishedByTheNext)
     const int signal = roll_back_in_child();
     if (signal == SIGKILL) {
         bring_back(5);
-    } else { /* there are not so many steps */
+    } else { /* there are fewer steps */
         ASSERT_EQ(signal, 0);
         ASSERT_GT(std::get<1>(GetParam()), 1);
     }
     expect_remembered();
 }
 
-/* The files were to go back to one checkpoint, and now have to go back to the one before. */
+/* A rollback to one checkpoint was interrupted; the next one goes to the checkpoint before. */
 TEST_P(OlderRollback, BeginsWhenTheInterruptedOneIsFinished)
 {
     checkpoint(4);
@@ -109,7 +110,7 @@ TEST_P(OlderRollback, BeginsWhenTheInterruptedOneIsFinished)
     EXPECT_EQ(test::read_file(path("second/file")), "second\n");
 }
 
-/* What the checkpoint needs is there, whether or not the drop is done again. */
+/* All that the checkpoint needs is there, whether or not the drop is repeated. */
 TEST_P(DropFaults, LeavesWhatIsNeeded)
 {
     change_files();

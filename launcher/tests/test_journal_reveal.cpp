@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_journal_reveal.cpp - what others see of concealed outputs when a checkpoint commits.
+ * test_journal_reveal.cpp - concealed outputs become visible to others when a checkpoint commits.
  */
 #include "common/error.hpp"
 #include "journal/concealed.hpp"
@@ -35,7 +35,7 @@ class Reveal : public JournalTest
         provide(path(""));
     }
 
-    /* The directories in the place that let the visible ones show through. */
+    /* Makes the private directories through which the visible ones show. */
     void provide(const fs::path &visible)
     {
         fs::path made = place_;
@@ -58,7 +58,7 @@ class Reveal : public JournalTest
         writer.record(CKPT_JOURNAL_PRODUCED, path(name), "", "", 0, 0, product);
     }
 
-    /* As a process does. */
+    /* Makes a file as a process does. */
     void make(const std::string &name, const std::string &content)
     {
         writer.create(shadow(name), content);
@@ -143,13 +143,14 @@ TEST_F(Reveal, FileThatIsRemovedAfterwards)
     writer.unlink(shadow("file"));
     EXPECT_EQ(reveal(5), Warnings());
     EXPECT_EQ(read_file(path("file")), "1");
-    EXPECT_TRUE(journal::is_gone(shadow("file"))); /* the program does not see it again */
+    /* The program does not see it again. */
+    EXPECT_TRUE(journal::is_gone(shadow("file")));
     writer.mark(6);
     EXPECT_EQ(reveal(6), Warnings());
     EXPECT_FALSE(fs::exists(path("file")));
 }
 
-/* What is removed is noted by name, and that is any bytes. */
+/* Removed files are recorded by name, which may have any bytes. */
 TEST_F(Reveal, NameThatIsNoTextIsRemovedAfterwards)
 {
     const std::string name = "caf\xe9 100%\xff";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_json_bytes.cpp - strings of any bytes go through JSON and come back.
+ * test_json_bytes.cpp - strings of any bytes survive a conversion to JSON and back.
  */
 #include "config.h"
 #include "common/json_bytes.hpp"
@@ -42,7 +42,7 @@ TEST(JsonBytes, EachByteComesBack)
     }
 }
 
-/* What is nearly a character, and what the escapes themselves are. */
+/* Sequences that are nearly characters, and the bytes of the escapes themselves. */
 TEST(JsonBytes, AllSequencesComeBack)
 {
     for (const char *bytes : {"\xe9", "\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",

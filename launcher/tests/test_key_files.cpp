@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_key_files.cpp - files with the keys of a launch: nobody else reads them, and beside
- * encrypted checkpoints only who has the user's key.
+ * test_key_files.cpp - files with the keys of a launch: only their owner can read them, and with
+ * encrypted checkpoints only a user with the checkpoint key.
  */
 #include "agent/address_file.hpp"
 #include "agent/supervisor_file.hpp"
@@ -70,7 +70,8 @@ TEST_F(KeyFiles, AreEncryptedWithTheKeyOfTheUser)
     EXPECT_TRUE(read()->address.key == file.address.key);
 
     const std::string good = text();
-    for (std::size_t i = 0; i + 1 < good.size(); i += 7) { /* all but the end of the line */
+    /* All bytes except the end of the line. */
+    for (std::size_t i = 0; i + 1 < good.size(); i += 7) {
         std::string bad = good;
         bad[i] = bad[i] == '0' ? '1' : '0';
         std::ofstream(path) << bad;
@@ -82,7 +83,7 @@ TEST_F(KeyFiles, AreEncryptedWithTheKeyOfTheUser)
     EXPECT_FALSE(read());
     use_this_image_key(std::nullopt);
     EXPECT_FALSE(read());
-    file.write(path); /* in clear, which anybody could have done */
+    file.write(path); /* in clear, as any user could */
     EXPECT_TRUE(read());
     use_this_image_key(MessageKey::make());
     EXPECT_FALSE(read());

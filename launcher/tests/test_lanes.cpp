@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_lanes.cpp - who is saved one after the other, and in which order.
+ * test_lanes.cpp - which ranks are saved one after the other, and in which
+ * order.
  */
 #include "protocol/lanes.hpp"
 
@@ -16,8 +17,8 @@ namespace
 
 const std::string home = "server:/home";
 
-/* Ranks that a launcher puts on one node after the other, each node with as
- * many NUMA nodes, filled one after the other, too. */
+/* Ranks that a launcher places node by node; it also fills the NUMA nodes of
+ * each node one by one. */
 std::vector<RankPlace> by_node(int nodes, int memories, int ranks_beside_each,
                                const std::string &server = {})
 {

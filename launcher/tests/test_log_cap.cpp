@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_log_cap.cpp - when all ranks are saved because some take no checkpoints of themselves.
+ * test_log_cap.cpp - when all ranks are saved because some take no independent checkpoints.
  */
 #include "protocol/log_cap.hpp"
 
@@ -30,7 +30,7 @@ class Cap : public testing::Test
     }
 
     const LogCap::Time start{std::chrono::hours(1)};
-    LogCap::Time last = start; /* checkpoint of all */
+    LogCap::Time last = start; /* global checkpoint */
     IndependentState state;
     LogCap cap;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_log_writer.cpp - lines are in the file at once; a file that does not answer holds nobody up.
+ * test_log_writer.cpp - lines are in the file at once; a hanging file delays no writer.
  */
 #include "agent/log_writer.hpp"
 #include "common/files.hpp"
@@ -21,7 +21,8 @@ using ckpt::test::ScratchDirectory;
 namespace
 {
 
-constexpr std::size_t line_size = 4096; /* bytes; a write of it to a full pipe waits */
+/* In bytes; writing a line to a full pipe blocks. */
+constexpr std::size_t line_size = 4096;
 
 std::string line_of(std::size_t i)
 {
@@ -30,7 +31,7 @@ std::string line_of(std::size_t i)
     return line + "\n";
 }
 
-/* A file that takes a few lines and then hangs until somebody reads. */
+/* A file that takes a few lines and then hangs until the test reads. */
 struct HangingFile {
     HangingFile()
     {

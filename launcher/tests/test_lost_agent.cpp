@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_lost_agent.cpp - a Chandy-Lamport or network-sweeping checkpoint that loses an
- * agent, and what is known of a rank's cut.
+ * test_lost_agent.cpp - a Chandy-Lamport or network-sweeping checkpoint that loses an agent, and
+ * which cuts of ranks are known.
  */
 #include "tests/nonblocking_machine.hpp"
 
@@ -11,7 +11,7 @@ namespace ckpt::test
 class LostAgent : public NonblockingCut
 {
   public:
-    /* Its rank is known to the new agent as it has introduced itself. */
+    /* The new agent knows its rank from the rank's HELLO. */
     void back(int rank, RankCut cut)
     {
         machine.hello(rank, cut, now);
@@ -146,7 +146,7 @@ TEST_F(LostAgent, AnAnswerToCutThatComesAfterTheLossCounts)
     EXPECT_EQ(machine.phase(), Phase::cut);
     EXPECT_EQ(ordered(CKPT_MSG_RESUME), 0);
     EXPECT_EQ(take_orders(0), Types{});
-    EXPECT_EQ(take_orders(1), Types{CKPT_MSG_CUT}); /* which has not answered */
+    EXPECT_EQ(take_orders(1), Types{CKPT_MSG_CUT}); /* it has not answered */
     EXPECT_EQ(take_orders(2), Types{CKPT_MSG_CUT});
 }
 
@@ -160,7 +160,7 @@ TEST_F(LostAgent, ACutThatNobodyHasAnsweredIsFinished)
     back(2, in_doubt());
     EXPECT_EQ(machine.phase(), Phase::cut);
     EXPECT_EQ(ordered(CKPT_MSG_CUT), count);
-    answer_cut(0, 1); /* to the first one */
+    answer_cut(0, 1); /* to the first order */
     refuse(0, "the rank has been cut before");
     EXPECT_EQ(machine.phase(), Phase::cut);
     refuse(1, "no log");
@@ -239,7 +239,8 @@ TEST(RankCutWatch, FollowsACheckpoint)
     watch.ordered(CKPT_MSG_CUT, 3, 0);
     EXPECT_TRUE(watch.cut().in_doubt);
     EXPECT_EQ(watch.cut().asked, 3u);
-    watch.ordered(CKPT_MSG_RESUME, 3, CKPT_LEFT_OPEN); /* they have crossed */
+    /* The messages have crossed. */
+    watch.ordered(CKPT_MSG_RESUME, 3, CKPT_LEFT_OPEN);
     EXPECT_TRUE(watch.cut().in_doubt);
     watch.answered(ready);
     EXPECT_EQ(watch.cut().epoch, 3u);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_machine.cpp - what an agent finds out about its node: the file system it
- * writes to, and the memory beside a rank.
+ * test_machine.cpp - an agent's information about its node: the file system
+ * that it writes to, and the memory beside a rank.
  */
 #include "agent/file_system.hpp"
 #include "agent/frames.hpp"
@@ -18,7 +18,7 @@
 
 static int visits; /* calls that bind a thread */
 
-/* Instead of libc's, also for hwloc. */
+/* Replaces libc's function, also for hwloc. */
 extern "C" int sched_setaffinity(pid_t, size_t, const cpu_set_t *) noexcept
 {
     visits++;
@@ -33,8 +33,8 @@ namespace
 
 using Kind = FileSystem::Kind;
 
-/* Directories that this machine does not have, so that nothing on it matters.
- */
+/* Directories that do not exist on this machine, so that its own mounts do not
+ * matter. */
 constexpr const char *mounts = R"(
 21 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 22 21 0:21 / /no-such/tmp rw - tmpfs tmpfs rw,size=1g

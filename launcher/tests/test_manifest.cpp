@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_manifest.cpp - manifests are written whole and read with suspicion.
+ * test_manifest.cpp - manifests are written whole, and checked when read.
  */
 #include "config.h"
 #include "image/manifest.hpp"
@@ -64,7 +64,7 @@ std::string error_for(const std::string &text)
     return error_of([&] { Manifest::parse(text, "m.json"); });
 }
 
-/* The error for the sample with one change. */
+/* Returns the error for the sample with one change. */
 std::string error_with(const std::function<void(Json &)> &change)
 {
     Json json = Json::parse(sample().text());
@@ -206,7 +206,7 @@ TEST(Manifest, WriterThatDiesLeavesTheOldOne)
     EXPECT_EQ(Manifest::load(scratch.path()).number, 4u);
     sample().write(scratch.path());
     EXPECT_EQ(Manifest::load(scratch.path()).number, 4u);
-    /* What the dead one has left goes with the checkpoint. */
+    /* Leftovers of the dead agent go with the checkpoint. */
     EXPECT_EQ(scratch.names(), (std::vector<std::string>{"manifest.json", "manifest.json.tmp"}));
     EXPECT_TRUE(std::ranges::all_of(scratch.names(), &is_checkpoint_file));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_meeting_socket.cpp - restart programs of a node find each other and hand descriptors over.
+ * test_meeting_socket.cpp - restart programs of a node find each other and pass descriptors.
  */
 #include "common/error.hpp"
 #include "common/files.hpp"
@@ -59,7 +59,7 @@ TEST(Meeting, HandsDescriptorsOver)
     EXPECT_EQ(byte, 'x');
 }
 
-/* A listener whose process has died, as far as others can see. */
+/* Leaves a socket whose listener is gone, as after a process's death. */
 void leave_dead_socket(const std::string &path)
 {
     sockaddr_un address{};
@@ -71,7 +71,7 @@ void leave_dead_socket(const std::string &path)
     ASSERT_EQ(::listen(socket.get(), 1), 0);
 }
 
-/* The next host removes it; those that live do not notice. */
+/* The next host removes it; living processes do not notice. */
 TEST(Meeting, WhatADeadHostHasLeftGoes)
 {
     ScratchDirectory scratch;
@@ -86,7 +86,7 @@ TEST(Meeting, WhatADeadHostHasLeftGoes)
     EXPECT_EQ(names, (std::vector<std::string>{"dead.ctl", "host.meeting", "other.meeting",
                                                "text.meeting"}));
     MeetingSocket guest = MeetingSocket::connect(scratch.path(), "other.meeting");
-    MeetingSocket here = other->accept(); /* nobody has come before it */
+    MeetingSocket here = other->accept(); /* this is the first connection */
     int value = 7, got = 0;
     guest.send(&value, sizeof value, {});
     (void)here.receive(&got, sizeof got);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_membership.cpp - views of a job while nodes die, freeze, are cut off and come
- * back: single cases.
+ * test_membership.cpp - views of a job while nodes die, freeze, are disconnected and come back:
+ * single cases.
  */
 #include "tests/membership_views.hpp"
 
@@ -75,7 +75,7 @@ TEST(Membership, WhoNeverBeginsIsDead)
     EXPECT_TRUE(is_settled(job));
 }
 
-/* Whoever it is, and whenever in the interval it happens. */
+/* Whichever node it is, and whenever in the interval it dies. */
 TEST(Membership, ADeadNodeIsGoneBeforeThreeHeartbeats)
 {
     for (unsigned seed = 0; seed < 200; seed++) {
@@ -118,7 +118,7 @@ TEST(Membership, OfTwoNodesAndTheSupervisorOneMayDie)
     job.kill_node(1);
     job.run(4 * heartbeat);
     EXPECT_EQ(members_of(job.views().at(2)), (Members{0, 2}));
-    job.kill_node(2); /* one of two is no majority */
+    job.kill_node(2); /* one of two has no majority */
     job.run(6s);
     EXPECT_EQ(job.newest(), 2u);
     EXPECT_EQ(job.lost_majority(), 1u);
@@ -224,7 +224,7 @@ TEST(Membership, ANodeMayDieAfterItsProcess)
     EXPECT_EQ(job.departures().at(0).reason, Reason::silent);
 }
 
-/* A node dies while another one has no process: that one is waited for. */
+/* A node dies while another one has no process: the change waits for the other's process. */
 TEST(Membership, AChangeKeepsAMemberThatIsBeingReplaced)
 {
     for (unsigned seed = 0; seed < 20; seed++) {
@@ -274,7 +274,7 @@ TEST(Membership, ADeadLinkIsNoDeadNode)
                   (std::set<std::pair<MemberId, MemberId>>{{1, 2}}));
     }
     const auto killed = job.now();
-    job.kill_node(2); /* its witness has the watch */
+    job.kill_node(2); /* its witness watches it */
     job.run(4 * heartbeat);
     ASSERT_EQ(job.newest(), 2u);
     EXPECT_LE(job.installed_at(2) - killed, 3 * heartbeat + heartbeat / 4);
@@ -298,7 +298,7 @@ TEST(Membership, ALinkThatIsBackIsToldOf)
     }
 }
 
-/* Its neighbours do not hear it, and the coordinator does. */
+/* Its neighbours do not hear it, but the coordinator does. */
 TEST(Membership, AMemberThatTheCoordinatorHearsStays)
 {
     SimulatedMembership job(1, 6, good_network);
@@ -328,7 +328,7 @@ TEST(Membership, OnlyTheMajorityGoesOn)
         ASSERT_TRUE(is_settled(job)) << "seed " << seed;
         EXPECT_EQ(job.views().rbegin()->second.members.size(), 3u);
         EXPECT_EQ(job.lost_majority(), 2u);
-        job.heal(); /* nobody comes back */
+        job.heal(); /* no member comes back */
         job.run(5s);
         ASSERT_TRUE(is_settled(job)) << "seed " << seed;
     }
@@ -382,7 +382,7 @@ TEST(Membership, TwoNodesDyingTogetherOrNearlySo)
     EXPECT_LE(longest, 7 * heartbeat);
 }
 
-/* After each message that it sends from the first death on. */
+/* The coordinator dies after each of its messages from the first death on. */
 TEST(Membership, TheCoordinatorMayDieAtAnyPointOfAChange)
 {
     for (std::uint64_t last = 0; last < 60; last++) {
@@ -404,7 +404,7 @@ TEST(Membership, TheCoordinatorMayDieAtAnyPointOfAChange)
         dying = true;
         job.run(15 * heartbeat);
         if (job.is_running(0)) {
-            job.kill_node(0); /* it has not said so much */
+            job.kill_node(0); /* it has sent fewer messages */
         }
         job.run(15 * heartbeat);
         ASSERT_TRUE(is_settled(job)) << "after message " << last;
@@ -416,7 +416,7 @@ TEST(Membership, AWholeRackMayDie)
 {
     SimulatedMembership job(1, 40, good_network);
 
-    job.run(6s); /* all are known to have begun */
+    job.run(6s); /* all are known to run */
     for (MemberId member = 10; member < 25; member++) {
         job.kill_node(member);
     }
@@ -433,7 +433,7 @@ TEST(Membership, AThousandNodes)
     job.run(1s);
     const std::uint64_t before = job.messages_sent();
     job.run(8 * heartbeat);
-    EXPECT_LE(job.messages_sent() - before, 1000u * 2 * 9); /* none but the ring's */
+    EXPECT_LE(job.messages_sent() - before, 1000u * 2 * 9); /* only the ring's messages */
     job.kill_node(500);
     job.kill_node(0);
     job.run(8 * heartbeat);
@@ -441,7 +441,7 @@ TEST(Membership, AThousandNodes)
     EXPECT_EQ(job.views().rbegin()->second.members.size(), 998u);
 }
 
-/* ---- Slow is not dead ---------------------------------------------------- */
+/* ---- Slow members -------------------------------------------------------- */
 
 TEST(Membership, PausesLostMessagesAndDelaysRaiseNoFalseAlarm)
 {
@@ -461,7 +461,7 @@ TEST(Membership, PausesLostMessagesAndDelaysRaiseNoFalseAlarm)
     }
 }
 
-/* A virtual machine with all of them, say: nobody has missed anything. */
+/* For example, a virtual machine with all members freezes: no member has missed anything. */
 TEST(Membership, AFreezeOfAllIsNoFailure)
 {
     for (unsigned seed = 0; seed < 50; seed++) {
@@ -476,7 +476,7 @@ TEST(Membership, AFreezeOfAllIsNoFailure)
     }
 }
 
-/* It has not heard anybody for longer than is allowed, and still accuses nobody. */
+/* It has heard no member for longer than the limit, and still accuses none. */
 TEST(Membership, WhoWasAwayReadsBeforeItAccuses)
 {
     Protocol protocol(1, first_life, 3, {}, {});

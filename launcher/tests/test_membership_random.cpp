@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_membership_random.cpp - views of a job under random faults, by the thousand; and that
- * a protocol that is broken does not pass as well.
+ * test_membership_random.cpp - views of a job under thousands of random faults; and proof that a
+ * broken protocol fails the same checks.
  */
 #include "tests/membership_views.hpp"
 
@@ -18,9 +18,9 @@ namespace ckpt::membership
 namespace
 {
 
-/* ---- At random ----------------------------------------------------------- */
+/* ---- Random faults ------------------------------------------------------- */
 
-/* Faults for a few seconds, then quiet; what the members must have come to by then. */
+/* Faults for a few seconds, then quiet; the state that the members must have reached by then. */
 class Chaos
 {
   public:
@@ -48,9 +48,9 @@ class Chaos
                 job.restart_process(member);
             }
         }
-        /* Whoever has been without a majority for long enough ends in spite of all. */
+        /* A member without a majority for long enough ends in any case. */
         expected_ = job.now() - begun < options_.majority - 4s ? survivors() : Members{};
-        /* Replacements that do not come; then changes; then who is cut off gives up. */
+        /* First replacements do not come, then views change, then disconnected members give up. */
         job.run(options_.replacement + 3s + 30 * heartbeat + options_.majority);
     }
 
@@ -64,7 +64,7 @@ class Chaos
         return false;
     }
 
-    /* Empty: all is as it must be. */
+    /* Returns the error; empty if all is right. */
     std::string judgement() const
     {
         if (!job.violations().empty()) {
@@ -141,8 +141,8 @@ class Chaos
         return group;
     }
 
-    /* Those of whom some must live on: they hear each other, and are a majority of the
-     * newest view and of any that may turn out to follow it. */
+    /* Members of which some must survive: they hear each other, and are a majority of the newest
+     * view and of any that may turn out to follow it. */
     Members survivors() const
     {
         Members active;
@@ -204,12 +204,12 @@ TEST(RandomMembership, IsOneSequenceOfViewsWhateverHappens)
     RecordProperty("survived", static_cast<int>(survived));
 }
 
-/* ---- The judge can say no ------------------------------------------------ */
+/* ---- Broken protocols are detected --------------------------------------- */
 
 using Datagram = SimulatedMembership::Datagram;
 using Break = std::function<SimulatedMembership::Mutation(SimulatedMembership &)>;
 
-/* Runs with a protocol broken in this way of which something was found. */
+/* Counts the runs in which the checks found an error with a protocol broken in this way. */
 int found(const Break &break_it)
 {
     int found = 0;
@@ -224,7 +224,7 @@ int found(const Break &break_it)
     return found;
 }
 
-/* An answer of a member that has said nothing. */
+/* A forged answer of a silent member. */
 Datagram forged(const Datagram &datagram, std::size_t members)
 {
     Datagram other = datagram;
@@ -249,8 +249,8 @@ TEST(MembershipMutant, AMajorityTooSmallByOneIsFound)
               0);
 }
 
-/* Member 1 hears nothing of what member 0 proposes, so that it depends on promises when
- * that coordinator is dead. */
+/* Member 1 hears no proposal of member 0, so it depends on promises when that coordinator is
+ * dead. */
 SimulatedMembership::Mutation forgetting(bool also_promises)
 {
     return [also_promises](Datagram datagram) {
@@ -283,7 +283,7 @@ TEST(MembershipMutant, APromiseThatForgetsWhatWasAcceptedIsFound)
     }
 }
 
-/* Whoever has promised a higher ballot says yes to a lower one all the same. */
+/* A member that promised a higher ballot still accepts a lower one. */
 TEST(MembershipMutant, AForgottenPromiseIsFound)
 {
     EXPECT_GT(found([](SimulatedMembership &) {
@@ -304,7 +304,7 @@ TEST(MembershipMutant, AForgottenPromiseIsFound)
               0);
 }
 
-/* A process that begins anew under the number of the one before it. */
+/* A process that starts again under the number of the previous one. */
 TEST(MembershipMutant, AProcessWithoutMemoryIsFound)
 {
     int found = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_membership_service.cpp - the membership over real sockets, on loopback: with
- * members that are frozen, killed and replaced, in a time of their own; and in real time.
+ * test_membership_service.cpp - the membership over real sockets, on loopback: with members that
+ * are frozen, killed and replaced, in simulated time; and in real time.
  */
 #include "tests/timed_members.hpp"
 
@@ -29,7 +29,7 @@ bool is_change(const Told &told)
     return told.kind == Told::view && told.number > 1;
 }
 
-/* ---- In a time of their own ---------------------------------------------- */
+/* ---- In simulated time --------------------------------------------------- */
 
 class OverLoopback : public testing::TestWithParam<const char *>
 {
@@ -128,14 +128,14 @@ struct Member {
                 .excluded =
                     [this](const action::Excluded &what) {
                         excluded = what;
-                        service.reset(); /* a handler may do that */
+                        service.reset(); /* a handler may do this */
                     },
                 .lost_majority = {},
                 .link = {}};
     }
 };
 
-/* Turns until it is so, or for half a minute. */
+/* Runs the loop until the condition holds, for at most half a minute. */
 bool turn_until(EventLoop &loop, const std::function<bool()> &is_so)
 {
     const auto end = EventLoop::Time::clock::now() + 30s;

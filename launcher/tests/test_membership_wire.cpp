@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_membership_wire.cpp - datagrams of the membership: what comes out is what went in,
- * and nothing that was changed, repeated, sent astray or made by others gets in.
+ * test_membership_wire.cpp - datagrams of the membership: the output equals the input, and no
+ * datagram that was changed, repeated, misdirected or forged gets in.
  */
 #include "membership/datagram.hpp"
 #include "membership/gate.hpp"
@@ -58,7 +58,7 @@ Gate::Identity identity(MemberId self, std::uint64_t incarnation = 7)
     return {key, incarnation, self, first_life, members};
 }
 
-/* What a datagram of this content, with an arbitrary header, makes of a gate. */
+/* Returns a gate's verdict on a datagram with this content and an arbitrary header. */
 Bytes crafted(DatagramHeader header, const Message &message)
 {
     return encode(header, message,
@@ -78,7 +78,7 @@ DatagramHeader header_to(MemberId to)
     return header;
 }
 
-/* ---- What goes through --------------------------------------------------- */
+/* ---- Accepted datagrams -------------------------------------------------- */
 
 TEST(MembershipWire, EachKindOfMessageArrivesAsItWasSent)
 {
@@ -89,7 +89,7 @@ TEST(MembershipWire, EachKindOfMessageArrivesAsItWasSent)
     for (std::size_t i = 0; i < messages.size(); i++) {
         ASSERT_EQ(messages[i].index(), i);
         if (std::holds_alternative<message::Refusal>(messages[i])) {
-            continue; /* it comes from other incarnations only */
+            continue; /* it only comes from other incarnations */
         }
         auto opened = receiver.open(sender.seal(1, 12, messages[i]), {});
         ASSERT_TRUE(opened.content) << "kind " << i + 1;
@@ -122,7 +122,7 @@ TEST(MembershipWire, TheLargestViewFitsIntoADatagram)
     EXPECT_EQ(receiver.open(bytes, {}).content->message, message);
 }
 
-/* The layout is that of the document, byte by byte. */
+/* The layout is the one in the documentation, byte by byte. */
 TEST(MembershipWire, LayoutIsFixed)
 {
     DatagramHeader header = header_to(0x14);
@@ -146,7 +146,7 @@ TEST(MembershipWire, LayoutIsFixed)
     EXPECT_EQ(std::memcmp(bytes.data(), expected, sizeof expected), 0);
 }
 
-/* ---- What does not ------------------------------------------------------- */
+/* ---- Dropped datagrams --------------------------------------------------- */
 
 TEST(MembershipGate, ADatagramCountsOnce)
 {
@@ -246,7 +246,7 @@ TEST(MembershipGate, WhatIsNoDatagramOfOursIsForeign)
     EXPECT_EQ(receiver.dropped(Drop::foreign), 5u);
 }
 
-/* By someone who has the key and another idea of what a message is. */
+/* The sender has the key, and another definition of messages. */
 TEST(MembershipGate, AnAuthenticDatagramMayStillBeMalformed)
 {
     Gate receiver(identity(1));
@@ -254,7 +254,7 @@ TEST(MembershipGate, AnAuthenticDatagramMayStillBeMalformed)
     View outside{5, MemberSet::all(128), {}}; /* a table of another length */
     View stranger = some_view(), first = some_view(), nobody = some_view();
 
-    stranger.lives[3] = 2; /* not a member of it */
+    stranger.lives[3] = 2; /* the view does not contain it */
     first.lives[1] = 1;
     nobody.members = MemberSet(members);
     nobody.lives.clear();
@@ -307,7 +307,7 @@ TEST(MembershipGate, NothingElseOfANewerIncarnationIsHeard)
     EXPECT_EQ(opened.dropped, Drop::newer);
     EXPECT_FALSE(opened.superseded_by);
     EXPECT_TRUE(opened.refusal.empty());
-    /* A refusal is for the one incarnation that it names, and no present one. */
+    /* A refusal is for the one incarnation that it names, and not for a present one. */
     auto refusal = present.open(oldest.seal(1, 1, message::Heartbeat{}), {}).refusal;
     EXPECT_EQ(old.open(refusal, {}).dropped, Drop::newer);
     Gate same(identity(0, 7));
@@ -417,8 +417,7 @@ TEST(MembershipFuzz, NoiseStaysOut)
     }
 }
 
-/* As if the tag were right: what is taken for a message is one, and nothing else is
- * read than the datagram. */
+/* The tag counts as right. The decoder accepts only messages, and reads only the datagram. */
 TEST(MembershipFuzz, TheDecoderTakesOnlyWhatTheEncoderMakes)
 {
     const auto messages = one_of_each();
@@ -444,7 +443,7 @@ TEST(MembershipFuzz, TheDecoderTakesOnlyWhatTheEncoderMakes)
                 << "round " << i;
         }
     }
-    EXPECT_GT(taken, rounds() / 100); /* it is not all thrown away at the door */
+    EXPECT_GT(taken, rounds() / 100); /* the gate does not drop everything */
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_memory.cpp - what may still be used, on machines that are made of files; and work
- * where little is left.
+ * test_memory.cpp - how much memory is still available, on machines that are simulated by files;
+ * and work when little is left.
  */
 #include "common/memory.hpp"
 #include "common/parallel.hpp"
@@ -25,7 +25,7 @@ using namespace ckpt::test;
 namespace
 {
 
-/* 1000 KiB are free on it. */
+/* The machine has 1000 KiB free. */
 class AvailableMemory : public testing::Test
 {
   protected:
@@ -63,7 +63,7 @@ TEST_F(AvailableMemory, IsWhatAGroupLeaves)
     write("groups/a/b/memory.max", "8000\n");
     write("groups/a/b/memory.current", "5000\n");
     EXPECT_EQ(available(), 3000u);
-    write("groups/a/memory.max", "7000\n"); /* and those around it */
+    write("groups/a/memory.max", "7000\n"); /* and its parent groups */
     write("groups/a/memory.current", "6000\n");
     EXPECT_EQ(available(), 1000u);
     write("groups/a/memory.current", "9000\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_message_log.cpp - the log of a rank is checked, goes into a node file
- * and comes back.
+ * test_message_log.cpp - the log of a rank is checked, saved to a node file and
+ * restored.
  */
 #include "config.h"
 #include "common/files.hpp"
@@ -46,7 +46,8 @@ std::string text_of(std::span<const std::byte> bytes)
     return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
 }
 
-/* What the check says of a log that comes in parts of this size. */
+/* Returns the verdict of the check on a log that comes in parts of this
+ * size. */
 std::string verdict(const std::string &log, std::size_t part = SIZE_MAX,
                     std::uint64_t *messages = nullptr)
 {
@@ -286,7 +287,7 @@ TEST_P(LogsInImages, ComeBack)
         const MessageLog &own = reader.rank(1).message_log;
         EXPECT_EQ(own.messages, 203u);
         EXPECT_EQ(own.bytes, log.size());
-        if (chunk_size == 4 * page) { /* those of zeros are not stored */
+        if (chunk_size == 4 * page) { /* zero chunks are not stored */
             EXPECT_LT(own.chunks.size(), log.size() / chunk_size - 25);
         }
         EXPECT_EQ(read_log(reader, 0), "");
@@ -308,7 +309,7 @@ TEST_F(LogInImage, AnEmptyLogLeavesNoTrace)
     write_file(log_path(0), "");
     auto writer = this->writer();
     writer->add_message_log(0, log_path(0));
-    writer->add_message_log(1, log_path(1)); /* is not there */
+    writer->add_message_log(1, log_path(1)); /* does not exist */
     NodeFileReader reader(scratch_ / writer->commit().file);
     reader.verify();
     std::ifstream file(scratch_ / "node-n1.h5");
@@ -381,7 +382,7 @@ TEST_F(LogInImage, AFullDiskIsReported)
     EXPECT_EQ(text, "no space left in " + scratch_.path());
 }
 
-/* What no checksum tells, because it was written like that. */
+/* Errors that no checksum detects, because the file was written with them. */
 TEST_F(LogInImage, AWrongDescriptionIsRefused)
 {
     write_file(log_path(0), message_log(100));

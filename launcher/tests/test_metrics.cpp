@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_metrics.cpp - the text for Prometheus, read by its rules.
+ * test_metrics.cpp - the text for Prometheus, parsed by its rules.
  */
 #include "config.h"
 
@@ -21,8 +21,8 @@ using namespace ckpt::test;
 namespace
 {
 
-/* Samples by name and labels, as they are written. Whatever version 0.0.4 of the format
- * forbids, and whatever we do not want of what it allows, fails the test. */
+/* Samples by name and labels, as written. The test fails on anything that version 0.0.4 of the
+ * format forbids, and on anything allowed that we do not want. */
 class Exposition
 {
   public:
@@ -83,7 +83,7 @@ class Exposition
     std::map<std::string, double> samples_;
 };
 
-/* All there is to be known of a job. */
+/* A status with every field. */
 control::Status full_status()
 {
     control::Status status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_node_level.cpp - which checkpoints on nodes are protected when, and what is noted
- * of them.
+ * test_node_level.cpp - when checkpoints on nodes are protected, and what the records say about
+ * them.
  */
 #include "config.h"
 #include "agent/node_level.hpp"
@@ -21,7 +21,7 @@ using namespace ckpt::test;
 namespace
 {
 
-/* Hosts a, b, c, d with a piece each; they answer when we like. */
+/* Hosts a, b, c, d with a piece each; the test decides when they answer. */
 class NodeLevelTest : public testing::Test
 {
   protected:
@@ -45,7 +45,7 @@ class NodeLevelTest : public testing::Test
 
     ~NodeLevelTest() override { worker.stop(); }
 
-    /* As the coordinator does: noted, then committed. */
+    /* As the coordinator does: writes the record, then commits. */
     void commit(std::uint64_t number)
     {
         Manifest manifest;
@@ -71,7 +71,7 @@ class NodeLevelTest : public testing::Test
         run_until([&] { return orders.size() == count; });
     }
 
-    /* A checkpoint, with all answers. */
+    /* Protects a checkpoint; all hosts answer. */
     void protect(std::uint64_t number)
     {
         const int before = over;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_nonblocking_cut.cpp - the coordinator in Chandy-Lamport and network sweeping:
- * each path by hand.
+ * test_nonblocking_cut.cpp - the coordinator in Chandy-Lamport and network sweeping: a test for
+ * each path.
  */
 #include "tests/nonblocking_machine.hpp"
 
@@ -16,7 +16,7 @@ TEST_F(NonblockingCut, ChandyLamportTheStraightWay)
     }
     forget_all();
     cut_and_captured(0, 2);
-    EXPECT_EQ(take_orders(0), Types{CKPT_MSG_RESUME}); /* for nobody else */
+    EXPECT_EQ(take_orders(0), Types{CKPT_MSG_RESUME}); /* for no other rank */
     cut_and_captured(1, 1);
     complete(0, 1); /* before the last one was cut */
     cut_and_captured(2, 0);
@@ -301,7 +301,7 @@ TEST_F(NonblockingCut, ADeathInEachPhaseEndsIt)
         others.clear();
         to_cut(Protocol::chandy_lamport);
         if (step > 0) {
-            cut_and_captured(0, 0); /* it has still messages to log */
+            cut_and_captured(0, 0); /* it still has messages to log */
         }
         if (step > 1) {
             cut_and_captured(1, 0);

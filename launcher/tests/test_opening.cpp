@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_opening.cpp - ckptd, the real program, when the file system of its job does not answer: the
- * ranks begin all the same, requests end in time, and the job is saved when it answers.
+ * test_opening.cpp - the real ckptd when its job's file system does not answer: the ranks run all
+ * the same, requests end in time, and the job is saved when the file system answers.
  */
 #include "config.h"
 #include "common/files.hpp"
@@ -28,14 +28,15 @@ using test::FakeJob;
 namespace
 {
 
-/* Who opens it waits, as if its file system hung: the kernel waits for us to give back a lease. */
+/* A process that opens it waits, as on a hanging file system: the kernel waits for this process to
+ * give back a lease. */
 class HangingFile
 {
   public:
     explicit HangingFile(const fs::path &path)
         : file_(open_file(path, O_RDWR | O_CREAT, 0600, "file"))
     {
-        signal(SIGIO, SIG_IGN); /* by which we are asked to */
+        signal(SIGIO, SIG_IGN); /* the kernel's request to release */
         hangs_ = fcntl(file_.get(), F_SETLEASE, F_WRLCK) == 0;
     }
 
@@ -56,7 +57,7 @@ class Opening : public testing::Test
         make_job_directory(directory);
     }
 
-    /* Two ranks, once nobody can open the file in the job's directory. */
+    /* Starts two ranks while the file in the job's directory cannot be opened. */
     void start_without(const char *file)
     {
         hanging.emplace(directory / file);
@@ -100,7 +101,7 @@ TEST_F(Opening, RanksBeginWithoutItAndRequestsEndInTime)
     expect_no_answer(refused.error);
     EXPECT_EQ(refused.error.find("not done after 1.00 s: "), 0u) << refused.error;
     EXPECT_EQ(status().failed, 1u);
-    EXPECT_EQ(status().unprotected_since, 0); /* nobody has been promised anything */
+    EXPECT_EQ(status().unprotected_since, 0); /* protection was never promised */
     hanging->go_on();
 }
 
@@ -147,7 +148,7 @@ TEST_F(Opening, PeriodicCheckpointsProtectTheJobByThemselves)
 
 TEST_F(Opening, TheNameIsAnothersMeanwhile)
 {
-    /* Of this process, which lives. */
+    /* Owned by this process, which lives. */
     (void)JobOwnership(directory, {.token = make_owner_token()}, JobOwnership::Take::ask);
     start_without(job_owner_name);
     EXPECT_EQ(status().job, "fake");
@@ -170,7 +171,7 @@ TEST_F(Opening, TheAgentOfAJobThatHasEndedWritesThatLater)
     EXPECT_EQ(Store(job.directory()).job_state("fake")->state, "ended");
 }
 
-/* Nobody who writes to it waits. */
+/* No writer waits for the log. */
 TEST_F(Opening, TheLogComesLater)
 {
     job.set("CKPT_HOST", "n1");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_peers.cpp - agents that call each other over TCP, with strangers around them and
- * somebody between them.
+ * test_peers.cpp - agents that call each other over TCP, with strangers and a man in the middle.
  */
 #include "config.h"
 #include "agent/address_file.hpp"
@@ -88,7 +87,7 @@ class Peers : public testing::Test
     {
         await([this] { return caller_->connected() && accepted_ != nullptr; });
     }
-    /* The two speak with each other. */
+    /* The two agents exchange messages. */
     void expect_conversation()
     {
         const auto before = std::pair(heard_.size(), answers_.size());
@@ -131,7 +130,7 @@ TEST_F(Peers, ACallerWithoutTheKeyIsRefused)
     EXPECT_EQ(accepted_, nullptr);
 }
 
-/* The job's key is the coordinator's, which an agent hears of when it listens already. */
+/* The coordinator makes the job's key, which another agent learns when it already listens. */
 TEST_F(Peers, TheKeyCanBeChanged)
 {
     listen();
@@ -171,7 +170,7 @@ TEST_F(Peers, AListenerWithoutTheKeyIsLeft)
     EXPECT_EQ(here_.counts(), (Refusals::Counts{{"malformed", 1}}));
 }
 
-/* The first address that answers may be somebody else's, as on a private network. */
+/* The first address that answers may belong to another host, as on a private network. */
 TEST_F(Peers, TheNextAddressIsTriedWhenSomebodyElseAnswers)
 {
     listen();
@@ -239,7 +238,7 @@ TEST_F(Peers, GarbageAndCutOffFramesAreCounted)
     EXPECT_EQ(there_.counts(), (Refusals::Counts{{"malformed", 4}}));
 }
 
-/* As a coordinator does, when the agent of a rank is lost in a checkpoint. */
+/* The coordinator does this when a checkpoint loses a rank's agent. */
 TEST_F(Peers, NothingIsSentOnAConnectionThatHasEnded)
 {
     listen();
@@ -258,7 +257,7 @@ TEST_F(Peers, NothingIsSentOnAConnectionThatHasEnded)
     EXPECT_EQ(there_.counts(), (Refusals::Counts{{"malformed", 1}}));
 }
 
-/* ---- Somebody between them ------------------------------------------------------ */
+/* ---- A man in the middle -------------------------------------------------------- */
 
 class PeersWithRelay : public Peers
 {
@@ -274,7 +273,7 @@ class PeersWithRelay : public Peers
         expect_conversation();
     }
 
-    /* What is said next is changed so; the connection ends for it. */
+    /* Changes the next message in this way, which must end the connection. */
     void expect_end(TcpRelay::Change change, Refusal why, const std::string &text = {})
     {
         relay_->set_change(std::move(change));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_pieces.cpp - a node's piece that is written rank by rank, on this node
- * and through another agent.
+ * test_pieces.cpp - a node's piece that is written rank by rank, on this node and through another
+ * agent.
  */
 #include "config.h"
 #include "image/node_file_reader.hpp"
@@ -232,7 +232,7 @@ TEST_P(Pieces, AFullDiskIsTold)
     job.await("0");
     job.await([&] { return job.worker().idle(); });
     job.write_log(0, message_log(100));
-    const char *count = GetParam() == Where::here ? "1" : "01"; /* anew */
+    const char *count = GetParam() == Where::here ? "1" : "01"; /* again */
     ::setenv("CKPT_FAULT", fmt::format("image-write-enospc:{}", count).c_str(),
              1);
     job.node().close_piece({0});
@@ -245,8 +245,7 @@ TEST_P(Pieces, AFullDiskIsTold)
     EXPECT_EQ(job.files(), Words{});
 }
 
-/* Steps of a piece; it is undone after any number of them, whether they are
- * done by then or not. */
+/* The steps of a piece. It is undone after any number of them, complete or not. */
 TEST_P(Pieces, AreUndoneAtAnyMoment)
 {
     Job job(GetParam());
@@ -265,7 +264,8 @@ TEST_P(Pieces, AreUndoneAtAnyMoment)
             job.events.told.clear();
             for (std::size_t i = 0; i < count; i++) {
                 steps[i]();
-                if (i == 0) { /* ranks write when they know the directory */
+                /* Ranks write when they know the directory. */
+                if (i == 0) {
                     job.await([&] { return fs::exists(job.checkpoint()); });
                 }
             }
@@ -336,7 +336,7 @@ TEST(Piece, ALostCoordinatorIsAnUndo)
     EXPECT_EQ(job.files(), Words{});
 }
 
-/* An agent dies at a named place; the next one writes the piece anew. */
+/* An agent dies at a named place; the next one writes the piece again. */
 TEST(Piece, LeftoversOfADeadAgentAreReplaced)
 {
     for (const char *fault : {"agent-during-cut:2", "agent-during-log:2"}) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_pmix_server_file.cpp - where a launcher's PMIx server says how to reach it.
+ * test_pmix_server_file.cpp - the file in which a launcher's PMIx server publishes its address.
  */
 #include "cli/pmix_server_file.hpp"
 #include "tests/cli_fixture.hpp"
@@ -48,7 +48,7 @@ TEST_F(PmixServerFile, MayBeOneDirectoryFurtherDown)
     EXPECT_EQ(found(), file);
 }
 
-/* A directory for temporary files can have a hundred thousand of others. */
+/* A directory for temporary files can contain a hundred thousand others. */
 TEST_F(PmixServerFile, IsNotLookedForInOtherDirectories)
 {
     put("other/pmix.node.tool.4711");
@@ -65,7 +65,7 @@ TEST_F(PmixServerFile, IsNoLink)
     EXPECT_EQ(found(), std::nullopt);
 }
 
-/* By the environment that the process has begun with. */
+/* The initial environment of the process decides. */
 TEST_F(PmixServerFile, IsWhereTheLauncherHasItsTemporaryFiles)
 {
     const auto directories = temporary_directories_of(getpid());

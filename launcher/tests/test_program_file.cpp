@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_program_file.cpp - which programs can be run without a launcher, and what is
- * handed on to them.
+ * test_program_file.cpp - which programs can run without a launcher, and what they inherit.
  */
 #include "cli/inherited_descriptors.hpp"
 #include "cli/program_file.hpp"
@@ -41,7 +40,7 @@ TEST_F(ProgramFile, FindsTheInterpreterOfAScript)
     EXPECT_EQ(interpreter_of(script("echo")), scratch_ / "script");
     EXPECT_EQ(interpreter_of(CKPT_TEST_DIRECTORY "/sleeper"), CKPT_TEST_DIRECTORY "/sleeper");
     EXPECT_EQ(interpreter_of(script("#!" + std::string(scratch_ / "script"))),
-              scratch_ / "script"); /* its own: comes to an end */
+              scratch_ / "script"); /* a loop: the search must end */
 }
 
 TEST_F(ProgramFile, KnowsShellsByWhatTheyAre)

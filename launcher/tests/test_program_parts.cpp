@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_program_parts.cpp - a command with several programs, as it was given or in an appfile,
+ * test_program_parts.cpp - a command with several programs, on the command line or in an appfile,
  * and the command that restarts it.
  */
 #include "cli/program_parts.hpp"
@@ -44,7 +44,7 @@ class ProgramParts : public CliTest
     }
     void appfile(const std::string &text) const { std::ofstream(scratch_ / "app") << text; }
 
-    /* The command that restarts such a job, without what is exported. */
+    /* Returns the command that restarts such a job, without exported variables. */
     std::string restarted(const std::string &command, int ranks)
     {
         Manifest record = manifest("job", 1);
@@ -114,7 +114,7 @@ TEST_F(ProgramParts, AreRestartedWithTheirOwnOptions)
 TEST_F(ProgramParts, AreNotGuessed)
 {
     appfile("-np 1 ./a\n-np 1 ./b\n");
-    EXPECT_THROW(restarted("mpirun --app app", 3), CommandError); /* it has been changed */
+    EXPECT_THROW(restarted("mpirun --app app", 3), CommandError); /* the file has changed */
     EXPECT_THROW(restarted("mpirun --app gone", 2), CommandError);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_protection.cpp - memory of this very process, which is write-protected and read
- * while other threads write to it, and give it back.
+ * test_protection.cpp - memory of this process, write-protected and read while other threads write
+ * to it, and unmap it.
  */
 #include "config.h"
 #include "image/fault_summary.hpp"
@@ -44,7 +44,7 @@ namespace
 constexpr std::size_t chunk_pages = 16;
 constexpr std::size_t chunk_size = chunk_pages * page;
 
-/* A plan for private memory at `start`, with the pages that `has_data` says. */
+/* A plan for private memory at `start`; `has_data` selects the pages with data. */
 ChunkPlan plan_of(std::uint64_t start, const std::vector<bool> &has_data)
 {
     ChunkPlan plan;
@@ -69,7 +69,7 @@ ChunkPlan plan_of(std::uint64_t start, const std::vector<bool> &has_data)
     return plan;
 }
 
-/* The same pages, of which one in four is left out, in packed chunks. */
+/* The same pages in packed chunks, with one in four left out. */
 ChunkPlan packed_plan_of(std::uint64_t start, std::size_t pages)
 {
     ChunkPlan plan;
@@ -142,7 +142,7 @@ class Protection : public testing::Test
     static char old_byte(std::size_t i) { return static_cast<char>('a' + i % 26); }
     char *at(std::size_t i) const { return memory_ + i * page; }
 
-    /* Reads a chunk; what is not as it was when it was protected. */
+    /* Reads a chunk; returns the differences from its content at protection. */
     std::string read(std::size_t number)
     {
         std::vector<std::byte> chunk(chunk_size);
@@ -158,7 +158,7 @@ class Protection : public testing::Test
         return error;
     }
 
-    /* Likewise, a packed one. */
+    /* Does the same with a packed chunk. */
     std::string read_packed(std::size_t number)
     {
         std::vector<std::byte> chunk(chunk_size);
@@ -166,7 +166,7 @@ class Protection : public testing::Test
         const ChunkJob &job = plan.jobs[number];
         std::string error = error_of([&] { source_->read(plan, job, chunk); });
         for (std::size_t i = 0; i < chunk_pages && error.empty(); i++) {
-            char expected = '\0'; /* behind the last */
+            char expected = '\0'; /* after the last one */
             if (i < job.run_count) {
                 const std::uint64_t address = plan.runs[job.first_run + i].start;
                 expected = old_byte((address - reinterpret_cast<std::uint64_t>(memory_)) / page);
@@ -295,7 +295,7 @@ TEST(PagePool, IsBoundedAndTellsWhenThereIsRoom)
     ASSERT_EQ(::eventfd_read(waiting.get(), &count), 0);
     EXPECT_EQ(count, 1u);
     EXPECT_EQ(pool.take(waiting.get()), places[1]);
-    pool.give_back(places[0]); /* nobody waits any more */
+    pool.give_back(places[0]); /* no thread waits any more */
     EXPECT_NE(::eventfd_read(waiting.get(), &count), 0);
 }
 
@@ -317,7 +317,8 @@ TEST(PagePool, GrowsToAQuarterOfWhatThereIs)
     constexpr std::size_t granule = 1u << 20, least = least_pool / granule;
     constexpr std::size_t step = 64; /* MiB: 320 are a quarter of 1024 and 256 */
     PagePool pool(0, granule, [] { return std::uint64_t{1} << 30; });
-    for (int round = 0; round < 2; round++) { /* also when all have been given back */
+    /* The second round comes after all have been given back. */
+    for (int round = 0; round < 2; round++) {
         std::vector<std::byte *> places;
         while (std::byte *place = pool.take(-1)) {
             places.push_back(place);
@@ -510,7 +511,7 @@ TEST_F(Protection, AChildOfTheProcessIsNotProtected)
     protect(page, page);
     *at(0) = 'X';
     int status = run_in_child([this] {
-        std::memset(memory_, 'Z', pages * page); /* nobody would serve a second one */
+        std::memset(memory_, 'Z', pages * page); /* no thread would serve a second */
     });
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     for (std::size_t number = 0; number < chunks; number++) {
@@ -518,7 +519,7 @@ TEST_F(Protection, AChildOfTheProcessIsNotProtected)
     }
 }
 
-/* ---- Memory that goes --------------------------------------------------------------- */
+/* ---- Memory that is unmapped -------------------------------------------------------- */
 
 TEST_F(Protection, WhatWasGivenBackIsMissed)
 {
@@ -581,7 +582,7 @@ TEST_F(Protection, FreshMemoryInItsPlaceIsNotTakenForIt)
     EXPECT_EQ(read(2), "");
 }
 
-/* ---- What is told of it ---------------------------------------------------------------- */
+/* ---- Reports --------------------------------------------------------------------------- */
 
 TEST(FaultSummary, IsOfTheTimesThatWereMeasured)
 {

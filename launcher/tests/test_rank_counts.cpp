@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_rank_counts.cpp - sums and slices of runs, against plain vectors.
+ * test_rank_counts.cpp - sums and slices of runs, compared with plain vectors.
  */
 #include "config.h"
 #include "protocol/rank_counts.hpp"
@@ -28,7 +28,7 @@ class Random : public testing::TestWithParam<int>
         return static_cast<std::uint32_t>(generator() % limit);
     }
 
-    /* Few values, so that neighbours are equal now and then. */
+    /* Few different values, so that neighbours are equal now and then. */
     Dense counts()
     {
         Dense counts(rank_count);

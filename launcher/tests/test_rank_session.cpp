@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_rank_session.cpp - what an agent sends to a rank that does not read.
+ * test_rank_session.cpp - messages of an agent to a rank that does not read.
  */
 #include "config.h"
 #include "agent/rank_session.hpp"

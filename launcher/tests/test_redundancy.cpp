@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_redundancy.cpp - pieces that are lost come back from the parity of the others, or
- * not at all.
+ * test_redundancy.cpp - lost pieces are rebuilt from the parity of the others, or not at all.
  */
 #include "config.h"
 #include "common/checksum.hpp"
@@ -29,7 +28,7 @@ using test::damage;
 using test::error_of;
 using test::PieceGroup;
 
-/* Lengths of all kinds: none, a byte, pages and not quite. */
+/* Lengths of all kinds: 0, 1 byte, whole pages and partial pages. */
 std::vector<std::uint64_t> mixed_sizes(unsigned members)
 {
     const std::uint64_t all[] = {0, 1, 4096, 70000, 4095, 40961, 12288, 65536};
@@ -37,7 +36,7 @@ std::vector<std::uint64_t> mixed_sizes(unsigned members)
     return {all, all + members};
 }
 
-/* ---- What is lost comes back ------------------------------------------------------ */
+/* ---- Rebuilt pieces --------------------------------------------------------------- */
 
 std::set<std::size_t> members_of(unsigned subset)
 {
@@ -89,7 +88,7 @@ TEST_P(EveryLoss, BeyondWhatTheGroupSurvivesIsToldByName)
 
 INSTANTIATE_TEST_SUITE_P(Groups, EveryLoss, testing::ValuesIn(small_groups()));
 
-/* More than one slice, the last one of another length; and pieces that end in between. */
+/* More than one slice, the last one shorter; and pieces that end at different slices. */
 TEST(Rebuild, LongPieces)
 {
     for (unsigned losses : {1u, 2u}) {
@@ -122,7 +121,7 @@ TEST(Rebuild, TheNewFileIsOursAlone)
 
 /* ---- Damage ------------------------------------------------------------------------- */
 
-/* In any slice of any file that is read: with one loss nothing else can take its place. */
+/* Damage in any slice of any file that is read: with one loss, no other block can replace it. */
 TEST(Damage, IsFoundBeforeItIsUsed)
 {
     const std::vector<std::uint64_t> sizes(3, 3 * slice_bytes);
@@ -130,7 +129,8 @@ TEST(Damage, IsFoundBeforeItIsUsed)
         for (bool is_piece : {true, false}) {
             PieceGroup nodes(1, sizes);
             nodes.protect();
-            if (is_piece) { /* its second chunk stands with the first one of member 0 */
+            /* Its second chunk is in a stripe with the first one of member 0. */
+            if (is_piece) {
                 damage(nodes.piece(1), nodes.group.chunk + offset);
             } else {
                 damage(nodes.parity(1), offset);
@@ -142,8 +142,7 @@ TEST(Damage, IsFoundBeforeItIsUsed)
     }
 }
 
-/* Two losses are survived: one of a member, one of single slices, each of them another
- * one's. */
+/* Two losses are tolerated: a lost member, and single damaged slices of different members. */
 TEST(Damage, IsMadeUpForAsFarAsTheParityGoes)
 {
     PieceGroup nodes(2, std::vector<std::uint64_t>(4, 6 * slice_bytes));
@@ -173,7 +172,7 @@ TEST(Damage, APieceThatIsGoneOrTooShortIsLost)
     }
 }
 
-/* Nothing of a file of parity is believed that is not all there and ours. */
+/* A parity file that is incomplete or foreign is not used at all. */
 TEST(Damage, OfAnIndexLosesTheParity)
 {
     const auto error_after = [](auto change) {
@@ -211,7 +210,7 @@ TEST(Damage, OfAnIndexLosesTheParity)
         "is of another group or another member");
 }
 
-/* In whatever way it was changed. */
+/* Any change to the index is detected. */
 TEST(Damage, NothingButTheIndexThatWasWrittenIsTaken)
 {
     PieceGroup nodes(1, {9000, 5000, 7000});
@@ -230,7 +229,7 @@ TEST(Damage, NothingButTheIndexThatWasWrittenIsTaken)
     });
 }
 
-/* One that has the same numbers, but other pieces. */
+/* The parity of another checkpoint has the same numbers, but other pieces. */
 TEST(Damage, TheParityOfAnotherCheckpointIsNotTaken)
 {
     PieceGroup nodes(1, {100000, 100000, 100000}), others(1, {100000, 99999, 100000});
@@ -242,7 +241,7 @@ TEST(Damage, TheParityOfAnotherCheckpointIsNotTaken)
     EXPECT_NE(error.find("is of another group or another member"), error.npos) << error;
 }
 
-/* Blocks that are good, with checksums that are not those of what they make. */
+/* The blocks are good, but the checksums of their result are wrong. */
 TEST(Damage, WhatIsMadeIsCompared)
 {
     PieceGroup nodes(1, {100000, 100000, 100000});
@@ -250,7 +249,8 @@ TEST(Damage, WhatIsMadeIsCompared)
     nodes.protect();
     LocalSource source(nodes.directory(1));
     ParityIndex index = ParityIndex::load(nodes.group, 1, source);
-    index.checksum(1, 0, 0)++; /* member 0 gives the first block of data to stripe 1 */
+    /* Member 0 gives the first block of data to stripe 1. */
+    index.checksum(1, 0, 0)++;
     const std::string bytes = index.bytes();
     Fd fd = open_file(nodes.parity(1), O_RDWR, 0, "parity");
     ASSERT_EQ(write_exactly(fd.get(), bytes.data(), bytes.size(), nodes.group.chunk), 0);
@@ -260,7 +260,7 @@ TEST(Damage, WhatIsMadeIsCompared)
 
 /* ---- Failures in the middle ----------------------------------------------------------- */
 
-/* Does something before a read. */
+/* Calls a function before a read. */
 class DisturbedSource : public BlockSource
 {
   public:
@@ -367,7 +367,7 @@ class ProtectInRoom : public testing::Test
     }
 
     PieceGroup nodes_;
-    std::string expected_; /* in the file of parity */
+    std::string expected_; /* in the parity file */
     const fs::path room_ = nodes_.directory(0) / "room";
 };
 
@@ -430,7 +430,7 @@ TEST_F(ProtectInRoom, NothingIsLeftOfAFailure)
     EXPECT_EQ(files_in(nodes_.directory(0)), 1u);
 }
 
-/* The limit is asked for all that is written: three slices, at four a second. */
+/* The limit counts all that is written: three slices, at four a second. */
 TEST(Protect, IsWrittenWithinTheLimit)
 {
     PieceGroup nodes(1, {3 * slice_bytes, 3 * slice_bytes});
@@ -465,7 +465,7 @@ TEST(Rebuild, NothingIsLeftOfAFailure)
     EXPECT_EQ(files_in(nodes.directory(0)), 0u);
 }
 
-/* A member that fails in the middle is one more that is lost. */
+/* A member that fails in the middle counts as one more lost member. */
 TEST(Rebuild, GoesOnWithoutAMemberThatFails)
 {
     PieceGroup nodes(2, std::vector<std::uint64_t>(5, 9 * slice_bytes));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_redundancy_groups.cpp - who protects whom: schemes, failure domains, groups, and
+ * test_redundancy_groups.cpp - which nodes protect which: schemes, failure domains, groups, and
  * which member has which block.
  */
 #include "config.h"
@@ -207,7 +207,7 @@ TEST(Groups, NodesOfADomainAreApart)
               Groups({{0, 3, 6}, {1, 4, 7}, {2, 5, 8}}));
 }
 
-/* For any nodes, domains and schemes: what the header promises. */
+/* The header's promises hold for any nodes, domains and schemes. */
 TEST(Groups, AreAsGoodAsTheyCanBe)
 {
     for_rounds(300, [](Mutations &mutations) {
@@ -291,7 +291,7 @@ TEST(Group, ComesBackFromJson)
     EXPECT_EQ(parity_file_name("a b/c"), "parity-a_b_c.bin");
 }
 
-/* Nothing but a group that make() would have made. */
+/* The decoder accepts only a group that make() would have made. */
 TEST(Group, AnyJsonIsTakenOrRefused)
 {
     const json good = Group::make(1, three);
@@ -355,7 +355,7 @@ TEST_P(EachLayout, EveryBlockHasOneMemberAndEveryMemberOneBlock)
     }
 }
 
-/* Any blocks of a stripe that are as many as those of data give all others. */
+/* Any blocks of a stripe, as many as there are data blocks, yield all others. */
 TEST_P(EachLayout, AnyBlocksGiveTheOthers)
 {
     constexpr std::size_t bytes = 256;

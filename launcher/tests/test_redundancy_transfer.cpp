@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_redundancy_transfer.cpp - nodes read one another's files: what they get, what nobody
- * else gets, and what becomes of it when somebody goes mad or away.
+ * test_redundancy_transfer.cpp - nodes read one another's files: the data that they get, the
+ * refusals to others, and the effects of a peer that misbehaves or disappears.
  */
 #include "config.h"
 #include "agent/block_connection.hpp"
@@ -82,7 +82,7 @@ class Transfer : public test::ServedPiece
 
 /* ---- Tags -------------------------------------------------------------------------- */
 
-/* As docs/levels.md has it, by another library than the one that is in use. */
+/* The definition in docs/levels.md, by another library than the code's. */
 BlockTags::Tag tag_by_hand(const MessageKey &key, std::uint64_t number,
                            std::span<const std::byte> block)
 {
@@ -132,7 +132,7 @@ TEST(BlockTags, ABlockIsWorthNothingElsewhere)
     EXPECT_FALSE(BlockTags(key).is_next(block, wrong));
 }
 
-/* ---- What is read ------------------------------------------------------------------ */
+/* ---- Reads ------------------------------------------------------------------------- */
 
 TEST_F(Transfer, GivesWhatTheFileHas)
 {
@@ -165,7 +165,7 @@ TEST_F(Transfer, AnnouncedRangesAreReadInPartsOfAnySize)
     }
 }
 
-/* A program that reads otherwise than it said would take one thing for another. */
+/* A reader that reads other ranges than it announced would confuse blocks. */
 TEST_F(Transfer, SomethingElseThanAnnouncedIsNotRead)
 {
     RemoteSource remote = source();
@@ -198,7 +198,7 @@ TEST_F(Transfer, SeveralNodesReadAtOnce)
     EXPECT_EQ(refusals_.total(), 0u);
 }
 
-/* ---- What is not given ----------------------------------------------------------------- */
+/* ---- Refusals -------------------------------------------------------------------------- */
 
 TEST_F(Transfer, AFileThatIsNotThereDoesNotEndTheConversation)
 {
@@ -282,7 +282,7 @@ TEST_F(Transfer, AnotherLaunchOrIncarnationIsRefusedAndHearsWhy)
     EXPECT_GE(refusals_.of(Refusal::foreign), 1u);
 }
 
-/* Which can take longer than a stranger is given to say who it is. */
+/* Opening can take longer than the time that a stranger has to identify itself. */
 TEST_F(Transfer, OpensAFabricWhenTheServerKnowsWhoAsks)
 {
     int opened = 0;
@@ -299,7 +299,7 @@ TEST_F(Transfer, OpensAFabricWhenTheServerKnowsWhoAsks)
     EXPECT_EQ(1, opened);
 }
 
-/* By hand, to say other things than a RemoteSource does. */
+/* Sends messages by hand, which a RemoteSource would not send. */
 class Caller
 {
   public:
@@ -320,7 +320,7 @@ class Caller
     std::string sealed(const json &request) { return outgoing_->seal(request.dump()); }
     void end() { ::shutdown(socket_.get(), SHUT_WR); }
 
-    /* The answer to a request for no bytes; nothing at the end of the connection. */
+    /* Returns the answer to a request for no bytes; nothing at the end of the connection. */
     std::optional<json> answer()
     {
         auto answer = frame();
@@ -330,7 +330,7 @@ class Caller
         incoming_->check(*answer);
         return json::parse(answer->payload);
     }
-    /* Until the end of the connection. */
+    /* Reads until the end of the connection. */
     void drain()
     {
         char bytes[4096];
@@ -428,7 +428,7 @@ TEST_F(Transfer, WhatIsNoRequestEndsTheConnection)
     EXPECT_TRUE(ends(
         [&](Caller &caller) {
             std::string many;
-            for (int i = 0; i < 1000; i++) { /* and none is taken meanwhile */
+            for (int i = 0; i < 1000; i++) { /* the caller reads none */
                 many += caller.sealed(request(path, 100 * block_bytes));
             }
             caller.send(many);
@@ -436,7 +436,7 @@ TEST_F(Transfer, WhatIsNoRequestEndsTheConnection)
         Refusal::malformed));
 }
 
-/* The answers of one connection are worth nothing on another one. */
+/* The answers of one connection are invalid on another. */
 TEST_F(Transfer, RequestsOfAnotherConnectionAreForged)
 {
     Caller one(server_->address()), other(server_->address());
@@ -463,9 +463,9 @@ TEST_F(Transfer, AnyRequestIsAnsweredOrEndsItsConnection)
     EXPECT_TRUE(read(remote, 0, 100) == expected(0, 100));
 }
 
-/* ---- Somebody on the way ------------------------------------------------------------- */
+/* ---- A man in the middle ------------------------------------------------------------- */
 
-/* A relay on a thread of its own. */
+/* A relay on its own thread. */
 class Relayed : public Transfer
 {
   protected:
@@ -475,7 +475,7 @@ class Relayed : public Transfer
     }
     ~Relayed() override { stop(); }
 
-    /* change: of what comes from the server, after so many bytes of it */
+    /* change: applied to bytes from the server after the first `after` bytes */
     void start(std::size_t after, std::function<std::string(std::string)> change)
     {
         relay_.set_change([this, after, change](const std::string &bytes, bool to_listener) {
@@ -503,7 +503,7 @@ class Relayed : public Transfer
     {
         PeerAddress address = server_->address();
         address.port = relay_.port();
-        address.hosts.resize(1); /* this node's name, which the handshake has */
+        address.hosts.resize(1); /* this node's name, for the handshake */
         address.hosts.push_back("127.0.0.1");
         return RemoteSource(address, caller_identity, directory, patience);
     }
@@ -539,7 +539,7 @@ TEST_F(Relayed, WhatIsCutOffIsNotTaken)
     EXPECT_NE(error.find("the connection has ended"), error.npos) << error;
 }
 
-/* The relay takes what comes, and goes to sleep on it: a node that is frozen. */
+/* The relay takes bytes and then sleeps, like a frozen node. */
 TEST_F(Relayed, NothingIsWaitedForForEver)
 {
     std::promise<void> may_go;
@@ -649,7 +649,7 @@ TEST_P(OverTcp, PiecesAreProtectedAndRebuilt)
 
 INSTANTIATE_TEST_SUITE_P(Losses, OverTcp, testing::Values(1u, 2u, 3u));
 
-/* A server that goes away while it is read. */
+/* A server that disappears while it is read. */
 class DyingServer : public BlockSource
 {
   public:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_redundancy_writer.cpp - two nodes protect one checkpoint after the other: what
- * becomes of the files of those that go.
+ * test_redundancy_writer.cpp - two nodes protect one checkpoint after the other: the fate of the
+ * files of old checkpoints.
  */
 #include "config.h"
 #include "agent/redundancy_writer.hpp"
@@ -29,7 +29,7 @@ namespace
 
 namespace fs = std::filesystem;
 
-/* With a piece of its own of each checkpoint. */
+/* A node with its own piece of each checkpoint. */
 struct TestNode {
     TestNode(const fs::path &directory, const std::string &host, const MessageKey &key)
         : store(Store::create(directory))
@@ -61,7 +61,7 @@ class Writers : public testing::Test
 
     static std::string host(std::size_t i) { return "n" + std::to_string(i); }
 
-    /* A checkpoint with pieces of so many bytes, with parity. */
+    /* A checkpoint whose pieces have `bytes` bytes, with parity. */
     void checkpoint(std::uint64_t number, std::size_t bytes)
     {
         RedundancyOrder order;
@@ -105,7 +105,7 @@ class Writers : public testing::Test
         EXPECT_EQ(::stat(path.c_str(), &status), 0) << path;
         return status;
     }
-    /* Two nodes have copies of each other's pieces. */
+    /* Each of the two nodes has a copy of the other's piece. */
     void expect_protected(std::uint64_t number, std::size_t bytes) const
     {
         for (std::size_t i = 0; i < nodes_.size(); i++) {
@@ -125,7 +125,7 @@ TEST_F(Writers, TheRoomOfParityThatIsGoneIsUsedAgain)
     checkpoint(1, 300000);
     checkpoint(2, 300000);
     const ino_t first = status(parity(0, 1)).st_ino;
-    const Fd open = open_file(parity(0, 1), O_RDONLY, 0, "parity"); /* its number is taken */
+    const Fd open = open_file(parity(0, 1), O_RDONLY, 0, "parity"); /* keeps its inode in use */
     discard(1);
     checkpoint(3, 200000);
     expect_protected(2, 300000);
@@ -149,7 +149,7 @@ TEST_F(Writers, ParityThatIsStillThereIsLeftAlone)
     }
 }
 
-/* Nothing of a checkpoint is anywhere else. */
+/* No other directory has a file of the checkpoint. */
 TEST_F(Writers, NothingOutlivesTheCheckpoints)
 {
     checkpoint(1, 300000);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_relay.cpp - the relay of a standard input: every byte once, in order, and a reader that
- * stops it finds exactly those that were not read.
+ * test_relay.cpp - the relay of standard input passes every byte once, in order; a reader that
+ * stops it finds exactly the unread bytes.
  */
 extern "C" {
 #include "files/input.h"
@@ -89,7 +89,8 @@ class Relay : public ::testing::Test
         }
     }
 
-    /* What a checkpoint would save; all of the input, once the producer has gone. */
+    /* Returns the bytes that a checkpoint would save: all remaining input, once the producer has
+     * ended. */
     std::string unread(ckpt_input_held &held) const
     {
         ckpt_failure failure = {""};
@@ -164,12 +165,12 @@ TEST_F(Relay, EndsWithTheProgram)
     start({});
     input_.reset();
     pollfd file = {producer_.get(), 0, 0};
-    EXPECT_EQ(::poll(&file, 1, -1), 1); /* nobody has the other end */
+    EXPECT_EQ(::poll(&file, 1, -1), 1); /* no process has the other end */
     EXPECT_NE(file.revents & POLLERR, 0);
 }
 
-/* Checkpoints at random moments: what was read and what is held is always the input so far,
- * and a relay that begins with that gives the same as the first one. */
+/* Checkpoints at random moments: the read bytes and the held ones always make up the input so far,
+ * and a relay that starts with these gives the same as the first one. */
 TEST_F(Relay, EveryCheckpointHasEachByteOnce)
 {
     const std::string text = numbers(200000);
@@ -196,7 +197,7 @@ TEST_F(Relay, EveryCheckpointHasEachByteOnce)
         ckpt_input_held held{};
         ckpt_failure failure = {""};
         if (ckpt_input_hold(input_.get(), &held, &failure) == 0) {
-            break; /* it has given everything */
+            break; /* it has passed everything on */
         }
         std::string bytes(held.size, '\0');
         ASSERT_EQ(ckpt_input_read(&held, bytes.data()), 0);
@@ -211,7 +212,7 @@ TEST_F(Relay, EveryCheckpointHasEachByteOnce)
     producer.join();
 }
 
-/* Until it is released it moves nothing. */
+/* The relay moves nothing until it is released. */
 TEST_F(Relay, StandsStill)
 {
     open_source();

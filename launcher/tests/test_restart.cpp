@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_restart.cpp - a process saved by the image writer comes back through
- * ckpt-restart: the whole way, without MPI and without an agent.
+ * test_restart.cpp - a process that the image writer saved is restored by ckpt-restart: the whole
+ * path, without MPI and without an agent.
  */
 #include "config.h"
 
@@ -31,7 +31,7 @@ namespace
 
 namespace fs = std::filesystem;
 
-/* A program that runs, and what it writes. */
+/* A running program, and its output. */
 struct Child {
     pid_t pid = -1;
     int output = -1;
@@ -119,7 +119,7 @@ class Restart : public testing::Test
                       data, std::to_string(rounds), "stop"});
     }
 
-    /* The address of the snapshot of a child that stops; 0 if it ended. */
+    /* Returns the address of the snapshot of a child that stops; 0 if it ended. */
     std::uint64_t wait_for_stop(const Child &child)
     {
         siginfo_t state{};
@@ -183,7 +183,7 @@ class Restart : public testing::Test
     fs::path directory;
     fs::path checkpoint;
     fs::path data;
-    std::vector<std::string> launcher = {"mpirun"}; /* that the checkpoint names */
+    std::vector<std::string> launcher = {"mpirun"}; /* in the checkpoint */
     std::vector<pid_t> alive;
 };
 
@@ -199,7 +199,7 @@ TEST_F(Restart, ThreeTimesInARow)
     EXPECT_EQ(ending.output, "survived 3\n");
 }
 
-/* restore_subject looks at the content (libckpt/tests/raw_image.h). */
+/* restore_subject checks the content (libckpt/tests/raw_image.h). */
 TEST_F(Restart, GivesTheMessageLogToTheProcess)
 {
     std::string log;

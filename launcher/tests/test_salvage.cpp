@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_salvage.cpp - ckptd, the real program, when one of its ranks dies that has taken an
- * independent checkpoint: the job is saved with the copy in the place of that rank, or nothing
- * is and the others run on.
+ * test_salvage.cpp - the real ckptd, when a rank dies that has taken an independent checkpoint.
+ * Either the job is saved with the rank's copy in place of the rank, or it is not saved and the
+ * others run on.
  */
 #include "config.h"
 #include "agent/shared_memory.hpp"
@@ -68,7 +68,7 @@ class Salvaging : public testing::Test
         job.rank(rank).line("obeyed " + what);
     }
 
-    /* Whoever has it as a child need not have waited for it. */
+    /* Waits for an end that the parent need not have noticed yet. */
     static void await_end(pid_t process)
     {
         Fd descriptor = open_pidfd(process);
@@ -78,7 +78,7 @@ class Salvaging : public testing::Test
         }
     }
 
-    /* Until it has done steps that the copy has not. */
+    /* Waits until the rank has done steps that the copy has not. */
     void await_steps(int rank, std::uint64_t since)
     {
         const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
@@ -97,7 +97,7 @@ class Salvaging : public testing::Test
         }
     }
 
-    /* Until all have been saved because a rank was asked in vain. */
+    /* Waits until all ranks have been saved because a rank did not take a requested checkpoint. */
     control::Status await_cap()
     {
         const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -121,7 +121,7 @@ class Salvaging : public testing::Test
         return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     }
 
-    /* Why the rank is not replayed, when that is known. */
+    /* Returns the reason why the rank is not replayed, when it is known. */
     std::string why_not()
     {
         const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
@@ -140,7 +140,7 @@ class Salvaging : public testing::Test
         }
     }
 
-    /* The ranks that live are told to go on, and do. */
+    /* The living ranks are told to go on, and do. */
     void expect_not_replayed(const std::string &why)
     {
         EXPECT_EQ(why_not(), why);
@@ -184,7 +184,8 @@ TEST_P(SalvagingWith, SavesTheOthersAndTheCopy)
     job.set("CKPT_SNAPSHOT", GetParam());
     job.start(3);
     Kept kept[3];
-    for (int round = 0; round < 2; round++) { /* the second copies take the first ones' place */
+    /* The second copies replace the first ones. */
+    for (int round = 0; round < 2; round++) {
         for (int rank = 0; rank < 3; rank++) {
             kept[rank] = keep(rank);
         }
@@ -261,7 +262,7 @@ TEST_F(Salvaging, HasAllOfTheCopyThoughOthersAreIncrements)
     EXPECT_EQ(saved_state(checkpoints.back(), dead).steps, kept.steps);
 }
 
-/* It has been asked to, and a log could be given up for it. */
+/* The agent has asked the rank for a checkpoint, because logs may be given up otherwise. */
 TEST_F(Salvaging, AllAreSavedIfARankDoesNotSaveItself)
 {
     job.start(2);
@@ -337,7 +338,7 @@ TEST_F(Salvaging, IsNotForAJobWithAnotherProtocol)
 {
     job.set("CKPT_PROTOCOL", "auto");
     job.start(3);
-    await_end(keep(dead).copy); /* it is let go at once */
+    await_end(keep(dead).copy); /* it is released at once */
     kill_rank(dead);
     EXPECT_EQ(job.ask("checkpoint").error, "rank 1 has died: the job is ending");
     EXPECT_EQ(job.ask("status").status.salvaged.error, "");
@@ -348,7 +349,7 @@ class SalvagingFault : public Salvaging, public testing::WithParamInterface<cons
 {
 };
 
-/* Its ranks start another one, and run on. */
+/* The agent's ranks start another one, and run on. */
 TEST_P(SalvagingFault, TheAgentDies)
 {
     job.set("CKPT_FAULT", GetParam());
@@ -375,7 +376,7 @@ INSTANTIATE_TEST_SUITE_P(Anywhere, SalvagingFault,
                              return name;
                          });
 
-/* ---- What ranks share ------------------------------------------------------------------- */
+/* ---- Objects that ranks share ----------------------------------------------------------- */
 
 namespace
 {

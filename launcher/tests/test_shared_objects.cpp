@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_shared_objects.cpp - who saves what of memory that ranks share.
+ * test_shared_objects.cpp - which rank saves which part of shared memory.
  */
 #include "common/error.hpp"
 #include "image/shared_objects.hpp"
@@ -27,7 +27,7 @@ ckpt_string_t add_text(RankImage &image, const std::string &text)
     return at;
 }
 
-/* A rank that has pages [first, last) of the object mapped. */
+/* A rank that has mapped pages [first, last) of the object. */
 RankImage rank_with(std::uint32_t kind, std::uint64_t first,
                     std::uint64_t last)
 {
@@ -46,7 +46,7 @@ RankImage rank_with(std::uint32_t kind, std::uint64_t first,
     return image;
 }
 
-/* Surveys all and distributes what they share. */
+/* Surveys all ranks and distributes what they share. */
 template <typename... Images> void share(SharedObjects &objects, Images &...all)
 {
     int rank = 0;
@@ -89,7 +89,7 @@ TEST(SharedObjects, PrivateMemoryOfThemIsSavedWhole)
     RankImage writer = rank_with(CKPT_REGION_SHARED, 0, 2);
     share(objects, copy, writer);
     EXPECT_EQ(copy.regions[0].kind, unsigned(CKPT_REGION_FILE));
-    EXPECT_EQ(copy.regions[0].device, 0u); /* by content */
+    EXPECT_EQ(copy.regions[0].device, 0u); /* saved by content */
     EXPECT_EQ(writer.regions[0].sharers, 0);
     EXPECT_FALSE(objects.any());
 }

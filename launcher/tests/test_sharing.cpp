@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_sharing.cpp - pages that several ranks have are stored once, and come back.
+ * test_sharing.cpp - pages that several ranks have in common are stored once, and restored to each.
  */
 #include "config.h"
 #include "image/page_sharing.hpp"
@@ -27,10 +27,10 @@ namespace
 using Extent = PageSharing::Extent;
 
 constexpr std::size_t common = 2 * mebibyte, own = mebibyte;
-constexpr std::size_t shift = 3 * page; /* not where the other one has it */
+constexpr std::size_t shift = 3 * page; /* another place than in the other rank */
 
-/* Memory that both ranks have, at different places in it; and between that the same
- * pages again, zeros, and what is only theirs. */
+/* Memory that both ranks have, at different places in it; in between the same pages again, zeros,
+ * and pages of this rank alone. */
 std::vector<std::byte> content_of_rank(int rank)
 {
     std::vector<std::byte> content(own + common + 2 * mebibyte);
@@ -116,7 +116,7 @@ RankImage image_with(const std::vector<SharedRun> &runs)
     return image;
 }
 
-/* Why these runs of rank 1 are refused; rank 0 shares nothing. */
+/* Returns the reason why these runs of rank 1 are refused; rank 0 shares nothing. */
 std::string verdict(const std::vector<SharedRun> &runs)
 {
     const std::map<int, RankImage> ranks{{0, image_with({})}, {1, image_with(runs)}};
@@ -137,11 +137,11 @@ TEST_P(Sharing, PagesComeBack)
     expect_content(reader, 0);
     expect_content(reader, 1);
     EXPECT_GE(shared_of(reader, 0) + shared_of(reader, 1), common + mebibyte);
-    /* Of 7 MiB; uncompressed chunks that are shared in part are whole. */
+    /* Of 7 MiB. Uncompressed chunks that are partly shared are stored whole. */
     EXPECT_LT(piece.bytes, 2 * own + common + 2 * mebibyte);
 }
 
-/* What is folded, or copied in another way, has all in its own place again. */
+/* A folded copy, or one made in another way, has all pages in their own places again. */
 TEST_P(Sharing, ACopyIsWhole)
 {
     SharingChoice choice(Switch::on);
@@ -159,7 +159,8 @@ TEST_P(Sharing, ACopyIsWhole)
     }
 }
 
-/* The first file with automatic is as ever; it is enough to see that it is worth while. */
+/* With `auto`, the first file is written as without sharing; it suffices to see that sharing is
+ * worthwhile. */
 TEST_P(Sharing, IsLearntFromASample)
 {
     SharingChoice choice(Switch::automatic);
@@ -200,14 +201,14 @@ TEST(SharedRuns, ThatCannotBeAreRefused)
         {{start + 1, start + page, start, 0, 0}},
         {{start, start + page, start + 1, 0, 0}},
         {{start + page, start + 2 * page, start, 0, 0}, {start, start + page, start, 0, 0}},
-        {{start - page, start, start, 0, 0}}, /* no memory of this rank */
+        {{start - page, start, start, 0, 0}}, /* not memory of this rank */
         {{end, end + page, start, 0, 0}},
-        {{start, start + page, end, 0, 0}},              /* of the other one */
-        {{start, start + 2 * page, end - page, 0, 0}},   /* its end neither */
+        {{start, start + page, end, 0, 0}},              /* not of the other rank */
+        {{start, start + 2 * page, end - page, 0, 0}},   /* its end is not either */
         {{start, start + page, ~std::uint64_t{0xfff}, 0, 0}},
-        {{start, start + page, start, 2, 0}},            /* nobody */
+        {{start, start + page, start, 2, 0}},            /* no such rank */
         {{start, start + page, start, 1, 0}},            /* itself */
-        {{start, start + page, start + page, 1, 0},      /* what is elsewhere in turn */
+        {{start, start + page, start + page, 1, 0},      /* shared itself */
          {start + page, start + 2 * page, start, 0, 0}},
     };
     for (const auto &runs : wrong) {

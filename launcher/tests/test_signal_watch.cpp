@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_signal_watch.cpp - ranks that do not hear: threads of this process that block the
- * checkpoint signal, or have a handler of their own for it.
+ * test_signal_watch.cpp - ranks that do not answer: threads of this process that block the
+ * checkpoint signal, or have their own handler.
  */
 #include "agent/signal_watch.hpp"
 
@@ -115,7 +115,7 @@ class Rank
 class SignalWatches : public testing::Test
 {
   protected:
-    /* What is told within this time of the rank; empty: nothing. */
+    /* Returns the report on the rank within this time; empty if there is none. */
     std::string ask(Rank &rank, std::chrono::milliseconds patience)
     {
         const auto end = steady_clock::now() + patience;
@@ -147,7 +147,7 @@ TEST_F(SignalWatches, AThreadThatBlocksTheSignalIsNamedWithinASecond)
 
     EXPECT_EQ(ask(rank, 10s), "thread " + std::to_string(rank.session().thread()) +
                                   " blocks signal 63, by which it is asked for a checkpoint");
-    EXPECT_GE(steady_clock::now() - begin, 500ms); /* it could still have opened it */
+    EXPECT_GE(steady_clock::now() - begin, 500ms); /* it could still have unblocked it */
 }
 
 TEST_F(SignalWatches, TheSecondTimeItIsNamedAtOnce)
@@ -159,7 +159,8 @@ TEST_F(SignalWatches, TheSecondTimeItIsNamedAtOnce)
     EXPECT_NE(ask(rank, 10s), "");
     EXPECT_LT(steady_clock::now() - begin, 500ms);
 
-    watch.heard(0); /* it has answered after all: what comes next is new */
+    /* The rank has answered after all: the next request is new. */
+    watch.heard(0);
     const auto again = steady_clock::now();
     EXPECT_NE(ask(rank, 10s), "");
     EXPECT_GE(steady_clock::now() - again, 500ms);
@@ -181,7 +182,7 @@ TEST_F(SignalWatches, ARankThatHasTakenTheSignalMayTakeItsTime)
 
     watch.ask(rank.session(), ++epoch);
     rank.state().taken++;
-    rank.session().signal(); /* a later one may wait still */
+    rank.session().signal(); /* a later signal may still be pending */
     const auto end = steady_clock::now() + 1500ms;
     while (steady_clock::now() < end) {
         loop.turn(end);
@@ -198,7 +199,7 @@ TEST_F(SignalWatches, WhoHasTakenTheSignalAndNotReadTheRequestIsSignalledAgain)
 
     watch.ask(rank.session(), ++epoch);
     EXPECT_TRUE(rank.session().send(CKPT_MSG_REQUEST, epoch, 0, 0, ""));
-    rank.state().taken++; /* and no signal is on its way */
+    rank.state().taken++; /* and no signal is pending */
     ASSERT_FALSE(waits());
     const auto end = steady_clock::now() + 10s;
     while (!waits() && steady_clock::now() < end) {
@@ -249,7 +250,7 @@ TEST(SignalOfThread, IsReadFromTheLinesOfTheKernel)
     EXPECT_TRUE(read_signal_of_thread(status, 63).is_blocked);
     EXPECT_FALSE(read_signal_of_thread(status, 64).is_waiting);
     EXPECT_TRUE(read_signal_of_thread(status, 64).is_blocked);
-    EXPECT_FALSE(read_signal_of_thread(status, 1).is_waiting); /* for the process */
+    EXPECT_FALSE(read_signal_of_thread(status, 1).is_waiting); /* it is pending for the process */
     EXPECT_FALSE(read_signal_of_thread("", 63).is_blocked);
 }
 

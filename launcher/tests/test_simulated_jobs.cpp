@@ -11,9 +11,9 @@ namespace ckpt::test
 {
 
 /*
- * Random programs with messages and overlapping communicators, checkpoints at
- * random moments, some of which fail: every cut that is saved is consistent
- * (see SimulatedJob::check_cut) and every program comes to its end.
+ * Random programs with messages and overlapping communicators, and checkpoints
+ * at random moments, some of which fail. Every saved cut is consistent (see
+ * SimulatedJob::check_cut), and every program comes to its end.
  */
 TEST(SimulatedJobs, EveryCutIsConsistentAndEveryJobEnds)
 {
@@ -30,7 +30,7 @@ TEST(SimulatedJobs, EveryCutIsConsistentAndEveryJobEnds)
         begun_again += job.begun_again();
         runs += job.runs_ordered();
     }
-    /* The interesting cases did come up. */
+    /* The interesting cases did occur. */
     EXPECT_GT(committed, 1000);
     EXPECT_GT(given_up, 500);
     EXPECT_GT(saved_inside, 500);

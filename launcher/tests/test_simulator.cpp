@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_simulator.cpp - simulated checkpoints: their messages against the
- * formulas of chapter 2 of Plank (1993), and their logs against a replay of all
- * that happened.
+ * test_simulator.cpp - simulated checkpoints: their messages compared with the
+ * formulas of chapter 2 of Plank (1993), and their logs with a replay of all
+ * events.
  */
 #include "config.h"
 #include "simulator/result_text.hpp"
@@ -23,8 +23,8 @@ namespace ckpt::simulator
 namespace
 {
 
-/* Everything that happened, and what should have been logged: messages are
- * received in the order in which they were sent, by channel. */
+/* All events, and what should have been logged: the messages of each channel
+ * are received in the order of sending. */
 class Replay : public Recorder
 {
   public:
@@ -58,8 +58,8 @@ class Replay : public Recorder
         logged_[{from, rank}].push_back(bytes);
     }
 
-    /* No message crosses the cut backwards; the others that cross it are in
-     * the log, each once and in order, and nothing else is. */
+    /* No message crosses the cut backwards. Each message that crosses it
+     * forwards is in the log once and in order, and the log has no others. */
     void expect_complete(const Log &log) const
     {
         Log all;
@@ -87,7 +87,8 @@ class Replay : public Recorder
                   static_cast<std::ptrdiff_t>(has_cut_.size()));
     }
 
-    /* Pairs that have communicated before the sender's cut, or after it. */
+    /* Counts the pairs that have communicated before the sender's cut, or after
+     * it. */
     std::uint64_t channels_used(bool before_cut) const
     {
         return static_cast<std::uint64_t>(std::count_if(
@@ -99,7 +100,7 @@ class Replay : public Recorder
                                    });
             }));
     }
-    /* Those that were used after the sender's cut only. */
+    /* Counts the channels that were first used after the sender's cut. */
     std::uint64_t channels_first_used() const
     {
         return static_cast<std::uint64_t>(std::count_if(
@@ -157,8 +158,8 @@ class Protocols : public testing::TestWithParam<Case>
     }
 };
 
-/* Images are small in half of the cases, so that messages are still on their
- * way when everybody is saved; and of one rank's messages the new ones may come
+/* In half of the cases images are small, so that messages are still on their
+ * way when all ranks are saved; and the new messages of a rank may arrive
  * before the old ones. */
 TEST_P(Protocols, LogEveryCrossCutMessageOnce)
 {
@@ -277,7 +278,7 @@ TEST(Counts, OfChapter2)
     EXPECT_EQ(run(scenario, "collective").messages.markers, 0U);
 }
 
-/* The replay itself: it notices a log with a message too few. */
+/* The replay itself detects a log that lacks a message. */
 TEST(Replayed, LogsThatAreWrongAreSeen)
 {
     static Log too_short;
@@ -312,7 +313,7 @@ TEST(Staggering, SpreadsTheSavesOverAFileSystem)
         };
         const Seconds one = scenario.job.image_bytes / scenario.job.bandwidth;
         EXPECT_NEAR(most(together), scenario.job.ranks * one, one);
-        if (protocol != Protocol::sync_and_stop) { /* nobody runs there */
+        if (protocol != Protocol::sync_and_stop) { /* no rank runs there */
             EXPECT_LE(most(apart), most(together) / 4);
         }
         EXPECT_GE(apart.times.commit, scenario.job.ranks * one);

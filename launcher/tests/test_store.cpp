@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_store.cpp - the checkpoint directory: what is whole, what is garbage.
+ * test_store.cpp - the checkpoint directory: complete checkpoints, and garbage.
  */
 #include "config.h"
 #include "image/store.hpp"
@@ -25,7 +25,7 @@ using namespace ckpt;
 using namespace ckpt::test;
 namespace fs = std::filesystem;
 
-/* The path of which a file server does not tell what it is; empty: none. */
+/* The path for which a file server does not report the type; empty: none. */
 static std::string untold;
 
 extern "C" int stat(const char *path, struct stat *status) noexcept
@@ -45,7 +45,7 @@ class StoreTest : public testing::Test
   protected:
     StoreTest() : store_(Store::create(scratch_ / "ckpt")) {}
 
-    /* A checkpoint with one piece of a few bytes. */
+    /* Commits a checkpoint with one piece of a few bytes. */
     fs::path commit(const std::string &job, std::uint64_t number,
                     std::int64_t created = 0)
     {
@@ -119,7 +119,7 @@ TEST_F(StoreTest, ListsJobsAndCheckpoints)
     store_.begin_checkpoint("b", 4);
     commit("a", 12);
     fs::create_directory(scratch_ / "ckpt/.hidden");
-    fs::create_directory(scratch_ / "ckpt/b/7"); /* not of our form */
+    fs::create_directory(scratch_ / "ckpt/b/7"); /* not our naming */
     EXPECT_EQ(store_.jobs(), (std::vector<std::string>{"a", "b"}));
     auto found = store_.checkpoints("b");
     ASSERT_EQ(found.size(), 3u);
@@ -235,7 +235,8 @@ TEST_F(StoreTest, KeepsTheStateOfAJob)
 TEST_F(StoreTest, GarbageIsWhatNobodyNeeds)
 {
     commit("a", 1);
-    store_.begin_checkpoint("a", 2); /* given up: 3 was committed after it */
+    /* This one was given up: 3 was committed after it. */
+    store_.begin_checkpoint("a", 2);
     commit("a", 3);
     commit("a", 4);
     fs::remove(commit("a", 5) / "node-a.h5");
@@ -258,7 +259,7 @@ TEST_F(StoreTest, GarbageIsWhatNobodyNeeds)
     EXPECT_EQ(names_of("a"), (std::vector<std::string>{"a/4", "a/5"}));
 }
 
-/* As a file server is that has a bad moment: what is there cannot be read. */
+/* Makes an existing file unreadable, as a failing file server does. */
 void make_unreadable(const fs::path &file)
 {
     fs::remove(file);
@@ -292,7 +293,8 @@ TEST_F(StoreTest, WhatIsOlderThanWhatCannotBeReadStays)
     EXPECT_EQ(names_of("a"), (std::vector<std::string>{"a/1", "a/2", "a/5"}));
 }
 
-/* What opens it refuses it, so it is not committed; but what is behind it may be good. */
+/* A reader refuses the link, so the piece does not count as committed; but its target may be
+ * good. */
 TEST_F(StoreTest, APieceThatIsALinkIsNotDamaged)
 {
     const fs::path piece = commit("a", 1) / "node-a.h5";
@@ -306,7 +308,8 @@ TEST_F(StoreTest, APieceThatIsALinkIsNotDamaged)
     EXPECT_EQ(store_.checkpoints("a").at(0).reason, "piece node-a.h5 is not a regular file");
 }
 
-/* A job with 7 checkpoints had none then: the next one had the number 1. */
+/* Otherwise a job with 7 checkpoints would count as having none, and the next one would get number
+ * 1. */
 TEST_F(StoreTest, AJobThatCannotBeSeenIsNotMissing)
 {
     commit("a", 7);
@@ -336,7 +339,7 @@ TEST_F(StoreTest, WhatARestartReadsStays)
     EXPECT_EQ(removed, (std::vector<std::string>{"a/3", "a/1", "b/3", "b/2", "b/1"}));
 }
 
-/* A user's results have the names of jobs and checkpoints. */
+/* Names of a user's results can look like names of jobs and checkpoints. */
 TEST_F(StoreTest, WhatCkptHasNotMadeStays)
 {
     const fs::path results = scratch_ / "ckpt/results";
@@ -371,7 +374,7 @@ TEST_F(StoreTest, LinksAreNotFollowed)
     EXPECT_TRUE(fs::exists(elsewhere / "000007/node-a.h5"));
 }
 
-/* A user's link with the number of a checkpoint that the job may reach one day. */
+/* A user's link with the number of a future checkpoint of the job. */
 TEST_F(StoreTest, ALinkDoesNotHoldWhatIsOlder)
 {
     fs::create_directories(scratch_ / "elsewhere");
@@ -411,7 +414,7 @@ TEST_F(StoreTest, OnlyFilesWithNamesOfOursGo)
     EXPECT_EQ(left, std::set<std::string>(stay.begin(), stay.end()));
     EXPECT_TRUE(store_.remove("a", 2).empty());
     EXPECT_FALSE(fs::exists(store_.directory_of("a", 2)));
-    EXPECT_TRUE(store_.remove("a", 2).empty()); /* somebody else was first */
+    EXPECT_TRUE(store_.remove("a", 2).empty()); /* another process was first */
 }
 
 TEST_F(StoreTest, ACopyIsAJobsDirectory)
@@ -421,7 +424,8 @@ TEST_F(StoreTest, ACopyIsAJobsDirectory)
     EXPECT_TRUE(store_.collect_garbage(1).empty());
     store_.begin_checkpoint("a", 2);
     EXPECT_TRUE(is_job_directory(scratch_ / "ckpt/a"));
-    fs::rename(scratch_ / "ckpt/a", scratch_ / "ckpt/b"); /* another name than the job's */
+    /* The directory's name is not the job's. */
+    fs::rename(scratch_ / "ckpt/a", scratch_ / "ckpt/b");
     fs::remove(store_.directory() / "b" / job_mark_name);
     EXPECT_NE(error_of([&] { store_.begin_checkpoint("b", 3); }), "");
 }

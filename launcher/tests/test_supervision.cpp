@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_supervision.cpp - what `ckpt run` makes of ranks and nodes that are lost: when it ends
- * a launch, and whether and when there is another one.
+ * test_supervision.cpp - reactions of `ckpt run` to lost ranks and nodes: when it ends a launch,
+ * and whether and when it starts another one.
  */
 #include "cli/node_plan.hpp"
 #include "supervise/launch_watch.hpp"
@@ -65,7 +65,7 @@ TEST_F(Watch, GivesTheLauncherTimeToEndByItself)
     EXPECT_EQ(Step::kill, watch_.step(after(seconds(11))));
 }
 
-/* The others are killed by the launcher. */
+/* The launcher kills the other ranks. */
 TEST_F(Watch, TellsOfTheFirstRankThatEnds)
 {
     watch_.rank_ended(1, begin_);
@@ -103,7 +103,7 @@ TEST_F(Watch, EndsAJobThatHasLostANodeAtOnce)
     EXPECT_EQ(begin_, watch_.silent_since());
     watch_.node_lost("n1", after(seconds(2)));
     EXPECT_EQ(after(seconds(2)), watch_.silent_since());
-    watch_.rank_ended(0, begin_); /* which follows from it */
+    watch_.rank_ended(0, begin_); /* a consequence of the first end */
     EXPECT_EQ("node n2 was lost", watch_.failure()->text());
     EXPECT_EQ(Step::terminate, watch_.step(begin_));
     EXPECT_EQ(Step::kill, watch_.step(after(seconds(3))));
@@ -144,7 +144,7 @@ TEST_F(Watch, AJobThatIsSuspended)
     EXPECT_EQ(Step::none, watch_.step(after(seconds(60))));
 }
 
-/* Agents of two nodes tell that up to a second apart. */
+/* Agents of two nodes report that up to a second apart. */
 TEST_F(Watch, AJobThatIsSuspendedForLongAndGoesOn)
 {
     watch_.rank_stopped(0, begin_);
@@ -172,7 +172,8 @@ TEST_F(Watch, ActsForALauncherThatGoesOn)
     watch_.act_for_launcher();
     watch_.rank_ended(1, begin_);
     EXPECT_EQ(after(milliseconds(500)), watch_.next_step());
-    watch_.rank_status(1, 0, begin_); /* which no launcher takes for a good end */
+    /* No launcher takes this for success. */
+    watch_.rank_status(1, 0, begin_);
     EXPECT_EQ(Step::end, watch_.step(after(milliseconds(500))));
     EXPECT_EQ("rank 1 on n2 has ended with code 0 before MPI_Finalize",
               watch_.failure()->text());
@@ -220,7 +221,8 @@ TEST_F(Watch, WaitsForASalvage)
 TEST_F(Watch, SaysWhyARankIsNotReplayed)
 {
     watch_.act_for_launcher();
-    watch_.rank_ended(1, begin_); /* the process is seen before the agent tells */
+    /* The process's end is seen before the agent's report. */
+    watch_.rank_ended(1, begin_);
     watch_.rank_salvaging(1);
     EXPECT_EQ(LaunchWatch::Time::max(), watch_.next_step());
     watch_.rank_not_salvaged(1, "it has no copy", after(seconds(2)));
@@ -295,7 +297,7 @@ TEST_F(Watch, ANodeThatNeedsNoAgentAnyMore)
     EXPECT_EQ(Step::none, watch_.step(after(seconds(60))));
 }
 
-/* What the agent before it has told of a rank may be over. */
+/* A report by the rank's previous agent may be obsolete. */
 TEST_F(Watch, ARankThatComesToAnotherAgentRuns)
 {
     watch_.rank_stopped(1, begin_);
@@ -400,7 +402,7 @@ TEST(Restarts, WithoutACheckpointOnlyAfterFailuresFromOutside)
         own.push_back(ended_by(signal));
     }
     own.push_back(ended_by(0));
-    own.back().status = (128 + SIGKILL) << 8; /* a code of the program's choice */
+    own.back().status = (128 + SIGKILL) << 8; /* a code that the program chose */
     for (const Failure &failure : own) {
         RestartPolicy policy({});
         const auto decision = policy.after(failure, 0);
@@ -541,7 +543,8 @@ TEST(Nodes, MoveAndBack)
     NodePlan plan({{"a", 2}, {"b", 2}, {"c", 0}}, 1);
     plan.move("a", "");
     EXPECT_EQ("c:2 b:2 ", text(plan.now(4)));
-    plan.move("b", "d"); /* one that the command does not name */
+    /* The command does not name this one. */
+    plan.move("b", "d");
     EXPECT_EQ("c:2 d:2 ", text(plan.now(4)));
     plan.move("d", "a");
     EXPECT_EQ("c:2 a:2 ", text(plan.now(4)));

@@ -89,7 +89,7 @@ class SimulatedSweep
     std::uint64_t sent = 0;
 
   private:
-    /* None on a node now and then. */
+    /* Returns random ranks; now and then a node has none. */
     SweepRanks random_ranks()
     {
         std::vector<std::uint32_t> counts(topology.nodes());
@@ -155,8 +155,8 @@ std::vector<SweepTopology> topologies(std::uint32_t nodes)
     return all;
 }
 
-/* Two places are neighbours if they differ by one in one coordinate; those of
- * a message go to all nodes that agree with the receiver in the coordinates
+/* Two places are neighbours if they differ by one in one coordinate. The places
+ * of a message go to all nodes that equal the receiver in the coordinates
  * before it and are not behind it. Written without SweepTopology's ranges. */
 std::uint64_t messages_by_definition(const SweepTopology &topology)
 {
@@ -308,7 +308,7 @@ TEST(SweepTopology, RefusesWhatDoesNotSuit)
     EXPECT_THROW(SweepTopology(1U << 31, {1U << 16, 1U << 16}), Error);
 }
 
-/* Nodes 0 to 3 with a rank each, of which node 0's has cut. */
+/* Nodes 0 to 3 with one rank each; node 0's rank has cut. */
 class Four : public testing::Test
 {
   public:
@@ -392,8 +392,8 @@ TEST(Sweep, OfALineWaitsForOneSideOnly)
     EXPECT_EQ(middle.expected(), RankCounts::dense({0, 225}));
 }
 
-/* The comparison with the sums is no formality: two messages of one dimension
- * that swap their contents change them. */
+/* The comparison with the sums matters: two messages of one dimension with
+ * swapped contents change the sums. */
 TEST(Sweep, ContentsMatter)
 {
     const auto topology = SweepTopology::hypercube(2);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_tier_flush.cpp - which checkpoint is copied when, and what if that fails.
+ * test_tier_flush.cpp - which checkpoint is copied when, and the handling of failures.
  */
 #include "config.h"
 #include "agent/tier_flush.hpp"
@@ -23,7 +23,7 @@ namespace
 
 using Numbers = std::vector<std::uint64_t>;
 
-/* Two hosts have a piece each of every checkpoint; we copy them when we like. */
+/* Two hosts have a piece each of every checkpoint; the test decides when they copy. */
 class TierFlushTest : public testing::Test
 {
   protected:
@@ -92,7 +92,7 @@ class TierFlushTest : public testing::Test
         flush->copied(order.piece.host, order.piece.file, error);
     }
 
-    /* Does all that is asked for until nothing is under way. */
+    /* Carries out all requests until nothing is under way. */
     void copy_all()
     {
         std::size_t done = orders.size() - 2;
@@ -195,7 +195,7 @@ TEST_F(TierFlushTest, WhoWaitsIsTold)
     EXPECT_EQ(in_slow(), Numbers({2}));
 }
 
-/* Both have answered before what is there is removed. */
+/* The partial copies are removed after both hosts have answered. */
 TEST_F(TierFlushTest, AFailureLeavesNothing)
 {
     commit(1);
@@ -243,7 +243,7 @@ TEST_F(TierFlushTest, WhatHasNeverBeenGoesAgain)
     EXPECT_EQ(flush->needed().stay, std::set<std::uint64_t>({1}));
 }
 
-/* While it is copied from, nothing changes there. */
+/* A directory does not change while it is copied from. */
 TEST_F(TierFlushTest, FoldedPiecesFollow)
 {
     commit(1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_tiers.cpp - two directories of checkpoints as one.
+ * test_tiers.cpp - two directories of checkpoints that act as one.
  */
 #include "config.h"
 #include "common/host.hpp"
@@ -158,11 +158,11 @@ TEST_F(TiersTest, WhatIsNotNeededGoes)
 namespace
 {
 
-/* Checkpoints on this node and on one that is called n2. */
+/* Checkpoints on this node and on a second one called n2. */
 class OnNodes : public TiersTest
 {
   protected:
-    /* A record, and the piece that this node has. */
+    /* Writes a record, and this node's piece. */
     void note(std::uint64_t number, bool is_protected, bool is_here = true,
               const std::string &other = "n2") const
     {
@@ -181,7 +181,7 @@ class OnNodes : public TiersTest
             .write(slow.directory() / "job");
     }
 
-    /* The directory that all nodes see is enough to know. */
+    /* The directory that all nodes see has all the information. */
     Tiers lasting() const { return *Tiers::open({slow.directory(), {}}); }
 
     static std::vector<std::uint64_t> numbers(const std::vector<Checkpoint> &checkpoints)
@@ -205,7 +205,8 @@ TEST_F(OnNodes, WhatIsOlderThanTheSureOnesIsGarbage)
     for (std::uint64_t number : {1, 2, 3}) {
         note(number, true);
     }
-    note(4, false); /* nobody knows whether n2 has its piece */
+    /* It is unknown whether n2 has its piece. */
+    note(4, false);
     EXPECT_EQ(numbers(node_garbage(lasting(), "job", 1).noted), (Numbers{2, 1}));
     EXPECT_EQ(numbers(node_garbage(lasting(), "job", 2).noted), (Numbers{1}));
     EXPECT_EQ(numbers(node_garbage(lasting(), "job", 3).noted), (Numbers{}));
@@ -247,14 +248,15 @@ TEST_F(OnNodes, ARecordGoesBeforeWhatIsHere)
     EXPECT_TRUE(fs::exists(memory.directory_of("job", 2) / "node-a.h5"));
 }
 
-/* As on a node where gc was not called yet. */
+/* As on a node on which gc has not run yet. */
 TEST_F(OnNodes, WhatIsLeftBehindIsFoundByTheRecordsThatStay)
 {
     for (std::uint64_t number : {1, 2, 3}) {
         note(number, number == 2);
     }
     NodeRecord::remove(slow.directory() / "job", 1);
-    fs::create_directory(memory.directory_of("job", 4)); /* one that is being written */
+    /* This checkpoint is being written. */
+    fs::create_directory(memory.directory_of("job", 4));
     const auto garbage = node_garbage(lasting(), "job", 1);
     EXPECT_TRUE(garbage.noted.empty());
     ASSERT_EQ(numbers(garbage.left), (Numbers{1}));

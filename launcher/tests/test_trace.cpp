@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_trace.cpp - the record of a checkpoint: what the recorder keeps, in
- * which bounds, and the file trace.json.
+ * test_trace.cpp - the record of a checkpoint: what the recorder keeps, within
+ * which limits, and the file trace.json.
  */
 #include "config.h"
 #include "agent/trace_recorder.hpp"
@@ -166,7 +166,7 @@ TEST(TraceRecorder, PrefersTheCutThatTheRankTells)
     EXPECT_EQ(cuts[0].at, 20);
 }
 
-/* What rank `rank` tells of its cut, and of two more events. */
+/* The report of rank `rank` on its cut, and on two more events. */
 RankSeen seen_by(std::int64_t cut, ckpt_seen one, ckpt_seen two)
 {
     RankSeen seen;
@@ -223,7 +223,7 @@ TEST(TraceRecorder, TakesWhatRanksHaveSeen)
     EXPECT_EQ(cost.messages.at("cut"), 2u);
 }
 
-/* Of a sweep its agents tell, each its own end. */
+/* The agents of a sweep report it, each its own end. */
 TEST(TraceRecorder, TakesWhatAgentsHaveSeenOfTheSweep)
 {
     TraceRecorder recorder;
@@ -435,7 +435,7 @@ TEST(TraceFile, IsJsonWithNames)
     EXPECT_EQ(find("kind", "logged")["bytes"], 4);
 }
 
-/* What an error says if the text has `from` replaced by `to`. */
+/* Returns the error for the text with `from` replaced by `to`. */
 std::string error_after(const std::string &from, const std::string &to)
 {
     std::string text = example().text();

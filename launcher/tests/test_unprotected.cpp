@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_unprotected.cpp - when a job counts as one that cannot be saved, and what is told of that.
+ * test_unprotected.cpp - when a job counts as unprotected, and the messages about that.
  */
 #include "agent/unprotected.hpp"
 
@@ -42,7 +42,7 @@ TEST_F(UnprotectedJob, IsOverdueWhenASecondTryHasFailedAnIntervalLater)
 {
     job_.failed(begin_, "no room");
     EXPECT_TRUE(news(0s));
-    EXPECT_FALSE(news(65s)); /* the next one is still to be tried */
+    EXPECT_FALSE(news(65s)); /* the next attempt is still to come */
     job_.failed(begin_ + 65s, "no room");
     auto told = news(65s);
     ASSERT_TRUE(told);
@@ -60,7 +60,8 @@ TEST_F(UnprotectedJob, IsProtectedAgain)
     EXPECT_FALSE(told->is_unprotected);
     EXPECT_FALSE(news(71s));
     EXPECT_FALSE(job_.since());
-    job_.failed(begin_ + 200s, "no room"); /* failures before do not count */
+    /* Earlier failures do not count. */
+    job_.failed(begin_ + 200s, "no room");
     EXPECT_FALSE(news(300s)->is_overdue);
 }
 
@@ -81,7 +82,7 @@ TEST_F(UnprotectedJob, ASlowCheckpointProtectsNobodyMeanwhile)
     EXPECT_FALSE(told->is_overdue);
     EXPECT_EQ(begin_, job_.since());
     job_.under_way(begin_, begin_ + 600s, 60s);
-    EXPECT_FALSE(news(600s)); /* it may yet be there */
+    EXPECT_FALSE(news(600s)); /* it may still come */
 }
 
 } // namespace

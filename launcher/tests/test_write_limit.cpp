@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_write_limit.cpp - bytes per second that may be written.
+ * test_write_limit.cpp - the limit of bytes written per second.
  */
 #include "image/write_limit.hpp"
 

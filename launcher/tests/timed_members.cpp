@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * timed_members.cpp - the members of a job in this process, over loopback, in a time of
- * their own.
+ * timed_members.cpp - the members of a job in this process, over loopback, in simulated time.
  */
 #include "tests/timed_members.hpp"
 
@@ -24,7 +23,7 @@ namespace
 
 constexpr std::chrono::milliseconds step(5); /* much less than a heartbeat */
 
-/* Rings when this class's user says that it is late enough. */
+/* An alarm that rings when the user of this class says that its time has come. */
 class SetAlarm : public Alarm
 {
   public:
@@ -48,7 +47,7 @@ class SetAlarm : public Alarm
     {
         eventfd_t count;
 
-        (void)eventfd_read(bell_.get(), &count); /* there may be none */
+        (void)eventfd_read(bell_.get(), &count); /* the counter may be zero */
     }
     void look()
     {
@@ -75,7 +74,7 @@ bool is_ready(int fd, int longest_ms)
 struct TimedMembers::Member {
     EventLoop loop; /* before what it watches */
     int socket = -1;
-    SetAlarm *alarm = nullptr; /* of the service */
+    SetAlarm *alarm = nullptr; /* the service's alarm */
     std::unique_ptr<Service> service;
     Life life = first_life;
     bool frozen = false;
@@ -195,8 +194,8 @@ TimedMembers::Duration TimedMembers::now() const
     return std::chrono::duration_cast<Duration>(now_ - began_);
 }
 
-/* Until all has come that was sent so far, and what the kernel has answered to that: the
- * kernel queues for each processor what is sent over loopback. */
+/* Waits until all sent datagrams have arrived, and the kernel's answers to them: the kernel queues
+ * loopback datagrams for each processor. */
 void TimedMembers::await_delivery()
 {
     std::array<std::byte, 8> bytes{};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * timed_members.hpp - the members of a job in this process, over loopback, in a time of
- * their own: it passes when all that was sent has come and been seen to, so a busy
- * machine makes nobody silent.
+ * timed_members.hpp - the members of a job in this process, over loopback, in simulated time. Time
+ * passes when all sent datagrams have arrived and have been processed, so a busy machine makes no
+ * member silent.
  */
 #pragma once
 
@@ -23,12 +23,12 @@ namespace ckpt::test
 struct Told {
     enum Kind { view, excluded, lost_majority };
 
-    membership::MemberId member = 0; /* who tells it */
+    membership::MemberId member = 0; /* the reporting member */
     Kind kind = view;
-    std::uint64_t number = 0;     /* of the view or the newer incarnation */
+    std::uint64_t number = 0;     /* of the view or of the newer incarnation */
     std::size_t size = 0;         /* of the view */
-    std::size_t departed = 0;     /* how many */
-    membership::MemberId who = 0; /* departed or replaced first */
+    std::size_t departed = 0;     /* how many members */
+    membership::MemberId who = 0; /* first departed or replaced member */
     membership::Reason reason = membership::Reason::unknown;
     std::chrono::milliseconds when{}; /* since the beginning */
 };
@@ -39,24 +39,24 @@ class TimedMembers
     using Options = membership::Protocol::Options;
     using Duration = std::chrono::milliseconds;
 
-    /* Normal context, like all here. Keeps this thread on one processor, until it dies:
-     * what that sends over loopback arrives in order. `address`: of loopback. */
+    /* Normal context, like all functions here. Keeps this thread on one processor while the object
+     * lives, so that its loopback datagrams arrive in order. `address`: a loopback address. */
     TimedMembers(std::size_t members, Options options, const char *address);
     ~TimedMembers();
     TimedMembers(const TimedMembers &) = delete;
     TimedMembers &operator=(const TimedMembers &) = delete;
 
-    /* Nothing of a member runs until thaw(); its socket stays. */
+    /* Stops all actions of a member until thaw(); its socket stays. */
     void freeze(membership::MemberId member);
     void thaw(membership::MemberId member);
-    /* Nothing is left of its process, but its node lives. */
+    /* The member's process is gone, but its node lives. */
     void kill(membership::MemberId member);
-    /* After kill(): another process, at the same port. */
+    /* After kill(): another process at the same port. */
     void replace(membership::MemberId member);
 
     Duration now() const;
-    /* The next that a member tells and that fits; all before it are thrown away. Lets
-     * time pass for it, but no more than that. */
+    /* Returns the next report that fits; discards all reports before it. Lets no more time pass
+     * than that takes. */
     std::optional<Told> await(const std::function<bool(const Told &)> &fits,
                               Duration longest = std::chrono::seconds(30));
 
@@ -69,11 +69,11 @@ class TimedMembers
     void settle();
     void pass(Duration duration);
 
-    cpu_set_t processors_; /* that this thread had */
+    cpu_set_t processors_; /* this thread's, before */
     Options options_;
     membership::Table table_;
     membership::Alarm::Time began_, now_;
-    membership::UdpSocket probe_{0}; /* sends to itself, behind all others */
+    membership::UdpSocket probe_{0}; /* sends to itself, after all others */
     membership::Endpoint probed_;
     std::vector<std::unique_ptr<Member>> members_;
     std::vector<Told> told_;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * worker_replies.hpp - the event loop of a test: runs what a worker's threads have to tell.
+ * worker_replies.hpp - the event loop of a test: runs the replies of a worker's threads.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 namespace ckpt::test
 {
 
-/* Until the condition holds; the test fails if nothing happens for long. */
+/* Runs replies until the condition holds; the test fails if none comes for long. */
 template <typename Condition> void run_replies_until(WorkerThread &worker, Condition condition)
 {
     while (!condition()) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * files_fixture.hpp - saves descriptors of the test, and restores them in a
- * process that has none of them.
+ * files_fixture.hpp - saves descriptors of the test, and restores them in a process without them.
  */
 #ifndef CKPT_FILES_FIXTURE_HPP
 #define CKPT_FILES_FIXTURE_HPP
@@ -31,15 +30,15 @@ extern "C" {
 
 inline constexpr int first_number = 200; /* of the descriptors under test */
 
-inline int lower = -1; /* a descriptor that is not the application's */
+/* A descriptor that does not belong to the application. */
+inline int lower = -1;
 
 inline int is_lower(int fd)
 {
     return fd == lower;
 }
 
-/* What files held at the save, by address, where that was shown by mappings: like the agent's
- * copy. */
+/* The content of mapped files at the save, by address: stands for the agent's copy. */
 inline std::map<std::uint64_t, std::vector<char>> contents;
 
 inline const void *in_this_process(void *, std::uint64_t address, std::uint64_t)
@@ -50,7 +49,7 @@ inline const void *in_this_process(void *, std::uint64_t address, std::uint64_t)
                                      : reinterpret_cast<const void *>(address);
 }
 
-/* In a child: a condition that does not hold ends it, with its line. */
+/* In a child: ends it with the line number if the condition is false. */
 #define REQUIRE(condition)                                                     \
     do {                                                                       \
         if (!(condition)) {                                                    \
@@ -65,7 +64,7 @@ class Files : public testing::Test
   protected:
     static void SetUpTestSuite()
     {
-        close_range(3, ~0u, 0); /* what the shell or make left open */
+        close_range(3, ~0u, 0); /* left open by the shell or make */
     }
 
     void SetUp() override
@@ -91,7 +90,7 @@ class Files : public testing::Test
         std::filesystem::remove_all(directory);
     }
 
-    /* Moves a descriptor to a number of its own, for the time of the test. */
+    /* Moves a descriptor to an unused number, for the duration of the test. */
     int hold(int fd)
     {
         EXPECT_GE(fd, 0) << strerror(errno);
@@ -183,7 +182,7 @@ class Files : public testing::Test
         EXPECT_EQ(status, 0);
     }
 
-    /* The restore in a child fails, and says so with these words. */
+    /* The restore in a child must fail with a message that contains these words. */
     void expect_lost(const std::vector<std::string> &words)
     {
         char *said = static_cast<char *>(

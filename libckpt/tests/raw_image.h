@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * raw_image.h - the plainest image there can be, for the test programs
+ * raw_image.h - the simplest possible image, for the test programs
  * restore_subject (writes it) and restore_loader (reads it).
  *
  * struct raw_header | regions | files | strings | struct raw_page ...
  *
- * And the message log of a test: message number i has i * 1000 bytes i.
+ * Also the message log of a test: message number i consists of i * 1000 bytes
+ * with value i.
  */
 #ifndef CKPT_TESTS_RAW_IMAGE_H
 #define CKPT_TESTS_RAW_IMAGE_H

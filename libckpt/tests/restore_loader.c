@@ -85,7 +85,7 @@ static void stage(struct image *image, struct ckpt_restore *restore)
     }
 }
 
-/* Changes a byte of the saved vDSO that nobody reads. */
+/* Changes an unused byte of the saved vDSO. */
 static void make_vdso_foreign(struct image *image)
 {
     uint64_t vdso = image->header->snapshot.layout.vdso_start;
@@ -147,7 +147,7 @@ static void make_message_log(struct ckpt_restore *restore, uint64_t messages)
     }
 }
 
-/* As a kernel does that seals the mappings which it makes itself. */
+/* Imitates a kernel that seals the mappings that it makes itself. */
 static void seal_vdso(void)
 {
     char line[512];

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * restore_subject.c - test program: saves itself to a raw image, dies, and
- * when brought back checks everything it can check about itself.
+ * after each restore checks everything it can check about itself.
  *
  *     restore_subject IMAGE FILE ROUNDS [stop]
  *
- * Dies ROUNDS times by SIGKILL after writing IMAGE. Brought back each time by
- * restore_loader it ends with status 0 and "survived ROUNDS" on stdout, and
- * "logged MESSAGES" if it was given messages in logs (raw_image.h).
- * stop: writes only the address of its snapshot to IMAGE, in text, and stops,
- * for someone else to save and kill it.
+ * Dies ROUNDS times by SIGKILL after writing IMAGE. If restore_loader restores
+ * it each time, it ends with status 0 and "survived ROUNDS" on stdout, and
+ * "logged MESSAGES" if it received messages in logs (raw_image.h). stop: writes
+ * only the address of its snapshot to IMAGE, in text, and stops, so that
+ * another process can save and kill it.
  */
 #include "raw_image.h"
 
@@ -58,7 +58,7 @@ static struct ckpt_arena arena;
 static struct ckpt_resume_info resume_info;
 static unsigned char page_buffer[PAGE];
 
-/* What the program owns and checks after each restart. */
+/* State of the program, which it checks after each restart. */
 static struct {
     char command_line[4096];
     ssize_t command_line_size;
@@ -160,7 +160,7 @@ static void put(int fd, const void *bytes, size_t size)
     }
 }
 
-/* 1 if a page of the private file mapping is no longer the file's. */
+/* Returns 1 if a page of the private file mapping differs from the file. */
 static int was_written(const struct ckpt_region *region)
 {
     const uint64_t swapped = (uint64_t)1 << 62;
@@ -181,7 +181,7 @@ static int was_written(const struct ckpt_region *region)
     return written;
 }
 
-/* Writes the pages of one region that differ from what staging gives. */
+/* Writes the pages of one region that staging does not restore. */
 static uint64_t put_region(int image, int memory, uint64_t index,
                            const struct ckpt_region *region)
 {
@@ -196,7 +196,7 @@ static uint64_t put_region(int image, int memory, uint64_t index,
         struct raw_page record = {.region = index, .address = at};
 
         if (pread(memory, page_buffer, PAGE, (off_t)at) != PAGE) {
-            continue; /* beyond the end of a mapped file */
+            continue; /* after the end of a mapped file */
         }
         if (page_buffer[0] == 0 &&
             memcmp(page_buffer, page_buffer + 1, PAGE - 1) == 0) {
@@ -209,8 +209,8 @@ static uint64_t put_region(int image, int memory, uint64_t index,
     return count;
 }
 
-/* The memory is written while it is in use: what changes meanwhile is this
- * function's own, which nobody looks at after a restart. */
+/* The memory is written while it is in use. Only this function's own variables
+ * change meanwhile, and no code reads them after a restart. */
 static void save_to(const char *path)
 {
     struct raw_header header = {0};
@@ -238,7 +238,7 @@ static void save_to(const char *path)
     }
 }
 
-/* Leaves the rest to whoever waits for this process to stop. */
+/* Stops; another process, which waits for that, saves and kills this one. */
 static void stop(const char *path)
 {
     static struct ckpt_snapshot snapshot;
@@ -370,7 +370,7 @@ static void check_kernel_state(void)
                  resume_info.retained_end - resume_info.retained_start) == 0);
 }
 
-/* Looks at the log as the plugin does, and gives it back. */
+/* Reads the log as the plugin does, and frees it. */
 static void check_message_log(void)
 {
     const char *log = (const char *)resume_info.message_log;
@@ -421,7 +421,7 @@ int main(int argc, char **argv)
         return 2;
     }
     rounds = atoi(argv[3]);
-    close_range(3, ~0u, 0); /* what the shell or make left open */
+    close_range(3, ~0u, 0); /* left open by the shell or make */
     ckpt_regions_open();
     ckpt_files_open();
     CHECK(ckpt_arena_open(&arena) == 0);

@@ -82,7 +82,7 @@ TEST_F(Arena, refuses_what_the_kernel_has_not_and_stays_usable)
     EXPECT_NE(ckpt_arena_alloc(&arena, 15), nullptr);
 }
 
-/* As few mappings as are needed, and after a reset the same ones again. */
+/* The arena makes no more mappings than necessary, and uses them again after a reset. */
 TEST_F(Arena, takes_pieces_as_it_needs_them)
 {
     const std::vector<std::size_t> sizes = {100, 3u << 20, 100, 600u << 10, 600u << 10, 5u << 20};
@@ -133,7 +133,7 @@ TEST_F(Arena, strings_are_found_at_their_offset)
 
 TEST_F(Arena, string_table_refuses_when_full)
 {
-    std::string half(8u << 20, 'x'); /* of 16 MiB; one byte is taken */
+    std::string half(8u << 20, 'x'); /* half of 16 MiB; one byte is used */
 
     EXPECT_NE(ckpt_arena_string(&arena, half.c_str()), 0u);
     EXPECT_EQ(ckpt_arena_string(&arena, half.c_str()), 0u);

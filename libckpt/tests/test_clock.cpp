@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_clock.cpp - times of the program's clock and the kernel's, and threads
- * that are stopped while they read one. What a restart does to both is in
- * tests/test_clocks.py.
+ * test_clock.cpp - conversion between the program's clock and the kernel's, and threads that are
+ * stopped while they read a clock. tests/test_clocks.py tests the effects of a restart.
  */
 extern "C" {
 #include "memory/regions.h"
@@ -95,7 +94,7 @@ TEST(Clock, NoOffsetBeforeARestart)
     EXPECT_EQ(ckpt_clock_restarts(), 0u);
 }
 
-/* A jump in a vDSO that the kernel itself has mapped would be a jump to itself. */
+/* A jump in a vDSO that the kernel itself has mapped would jump to itself. */
 TEST(Clock, AProcessThatWasNotRestartedIsLeftAsItIs)
 {
     ckpt_failure failure{};
@@ -152,8 +151,7 @@ TEST(Deadline, OnlyTimesOfClocksThatCountFromBootMove)
     ckpt_deadline_end(&before);
 }
 
-/* A handler that waits, too, while the call that it interrupted still reads its
- * own time. */
+/* A handler that waits, too, while the interrupted call still reads its own time. */
 TEST(Deadline, OneInsideAnotherGivesItBack)
 {
     const timespec outer{5, 6};
@@ -178,7 +176,7 @@ void ignore(int)
 {
 }
 
-/* Threads that do nothing but read a clock are nearly always inside. */
+/* Threads that only read a clock are nearly always inside the read. */
 class Reading : public testing::Test
 {
   protected:
@@ -217,7 +215,7 @@ class Reading : public testing::Test
         }
     }
 
-    /* Stops the threads; how many of them are then inside. */
+    /* Stops the threads; returns how many of them are then inside. */
     static int inside()
     {
         const ckpt_thread *parked;
@@ -253,7 +251,7 @@ TEST_F(Reading, IsOverWhenAThreadStops)
     EXPECT_EQ(action.sa_handler, SIG_DFL);
 }
 
-/* As Go's runtime does. */
+/* Go's runtime handles traps. */
 TEST_F(Reading, IsOverWhereTheProgramHandlesTraps)
 {
     struct sigaction action {};
@@ -267,7 +265,7 @@ TEST_F(Reading, IsOverWhereTheProgramHandlesTraps)
     std::signal(SIGTRAP, SIG_DFL);
 }
 
-/* The set of written memory takes single steps itself. */
+/* The set of written memory uses single steps itself. */
 TEST_F(Reading, IsNotSteppedWhileMemoryIsWatched)
 {
     int count = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_conceal.cpp - a program whose outputs are concealed sees what it would see
- * without, and nobody else sees anything.
+ * test_conceal.cpp - a program with concealed outputs sees the same as without concealment, and
+ * other processes see no change.
  *
- * The same program runs in two copies of a tree, in one of them concealed. What it
- * learns from each call must be the same, and the visible tree must stay as it was.
+ * The same program runs in two copies of a tree, in one of them concealed. Each call must return
+ * the same in both, and the visible tree must stay as it was.
  */
 extern "C" {
 #include "ckpt/journal.h"
@@ -40,7 +40,7 @@ namespace fs = std::filesystem;
 namespace
 {
 
-/* What the program learns, line by line, into descriptor 1. */
+/* Writes a line about a result to descriptor 1. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say(const char *format, ...)
 {
@@ -86,7 +86,7 @@ std::vector<std::string> names_in(const std::string &path)
     return names;
 }
 
-/* All that can be seen below the directory. */
+/* Writes all that is visible below the directory. */
 void say_tree(const std::string &path)
 {
     for (const std::string &name : names_in(path)) {
@@ -156,7 +156,7 @@ class Conceal : public testing::Test
         fs::create_hard_link(tree / "old", tree / "second");
     }
 
-    /* What the program says in that tree. */
+    /* Returns the program's output in that tree. */
     std::string run_in(const fs::path &tree, bool is_concealed,
                        const std::function<void()> &program)
     {
@@ -183,14 +183,14 @@ class Conceal : public testing::Test
         EXPECT_EQ(waitpid(child, &status, 0), child);
         std::string text = content_of(said);
         EXPECT_EQ(status, 0) << text;
-        /* Paths differ in the name of the tree only. */
+        /* Paths differ only in the name of the tree. */
         for (std::size_t at; (at = text.find(tree.string())) != std::string::npos;) {
             text.replace(at, tree.string().size(), "TREE");
         }
         return text;
     }
 
-    /* Runs it twice and compares. */
+    /* Runs the program twice and compares the outputs. */
     void compare(const std::function<void()> &program)
     {
         const std::string before = run_in(top_ / "concealed", false, [] { say_tree("."); });
@@ -355,7 +355,7 @@ TEST_F(Conceal, FileWithoutAName)
 namespace
 {
 
-/* Its mode changes at once. */
+/* A visible directory's mode changes at once. */
 bool is_visible_directory(const std::string &name)
 {
     struct stat status, link;
@@ -364,7 +364,7 @@ bool is_visible_directory(const std::string &name)
            !(name.starts_with("n") && lstat(name.c_str(), &link) == 0 && S_ISDIR(link.st_mode));
 }
 
-/* One operation at random: only those on names of a small set, so that they meet. */
+/* One random operation on names of a small set, so that operations collide. */
 void act(std::mt19937 &random)
 {
     static const char *const names[] = {"old", "log", "new", "d/inner", "d/new", "link",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_credentials.cpp - rights that are given up do not come back.
+ * test_credentials.cpp - a restart does not restore privileges that the program gave up.
  */
 extern "C" {
 #include "sys/syscall.h"
@@ -81,7 +81,8 @@ TEST(Credentials, OfTheSameUserNoRightIsAdded)
     const ckpt_credentials saved = of_user(0, two_capabilities);
     ckpt_credentials here = of_user(0, 0x6);
 
-    here.groups[0] = 99; /* the launcher's groups are its own */
+    /* The launcher's groups belong to the launcher. */
+    here.groups[0] = 99;
     const ckpt_credentials wanted = ckpt_credentials_wanted(&saved, &here, 0);
     EXPECT_EQ(wanted.permitted, 0x2u);
     EXPECT_EQ(wanted.effective, 0x2u);
@@ -100,8 +101,8 @@ TEST(Credentials, AreReadAsTheKernelTellsThem)
     EXPECT_LT(ckpt_credentials_read(INT32_MAX, &credentials), 0);
 }
 
-/* A thread has credentials of its own, as far as the kernel is concerned: it stands for
- * the program, and this one, which is root still, for the restart. */
+/* The kernel keeps credentials per thread. A thread represents the program, and this one, which is
+ * still root, represents the restart. */
 TEST(Credentials, AProgramThatWasRootIsNotAfterARestart)
 {
     if (geteuid() != 0) {
@@ -121,14 +122,15 @@ TEST(Credentials, AProgramThatWasRootIsNotAfterARestart)
             EXPECT_EQ(ckpt_credentials_read(0, &saved), 0);
         }).join();
         ASSERT_EQ(geteuid(), 0u);
-        prctl(PR_SET_DUMPABLE, 1); /* as it is when a restart begins */
+        prctl(PR_SET_DUMPABLE, 1); /* the state when a restart begins */
         ASSERT_EQ(ckpt_credentials_restore(&failure), 0) << failure.text;
         ASSERT_EQ(ckpt_credentials_read(0, &restored), 0);
         EXPECT_TRUE(are_equal(saved, restored));
         EXPECT_EQ(getuid(), nobody);
         EXPECT_NE(ckpt_syscall3(SYS_setresuid, 0, 0, 0), 0);
         EXPECT_EQ(prctl(PR_GET_DUMPABLE), 1); /* an agent of the user may read it */
-        ckpt_credentials_open();              /* another restart, by nobody: as it is */
+        /* Another restart, as an unprivileged user: no change. */
+        ckpt_credentials_open();
         EXPECT_EQ(ckpt_credentials_restore(&failure), 0) << failure.text;
     });
 }
@@ -176,7 +178,7 @@ TEST(Credentials, AFilterOfSystemCallsRefusesTheCheckpoint)
     });
 }
 
-/* They are its sandbox, and not the program's. */
+/* The filters belong to the launcher's sandbox, and not to the program. */
 TEST(Credentials, FiltersOfALauncherAreTheNewLaunchers)
 {
     in_child([] {

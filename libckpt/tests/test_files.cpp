@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_files.cpp - each kind of descriptor: saved, then restored in a process
- * that has none of them.
+ * test_files.cpp - each kind of descriptor: saved, then restored in a process without it.
  */
 #include "tests/files_fixture.hpp"
 
@@ -56,7 +55,7 @@ TEST_F(Files, ReadOnlyFileKeepsPositionFlagsAndSharing)
     });
 }
 
-/* As containers often do. */
+/* Containers often forbid it. */
 void forbid_kcmp()
 {
     sock_filter code[] = {
@@ -125,7 +124,7 @@ TEST_F(Files, AppendedFileGoesOnAppending)
     });
 }
 
-/* Rotated or removed: it is begun again. */
+/* The log was rotated or removed: a new one is started. */
 TEST_F(Files, LogThatIsGoneOrShorterIsNoFailure)
 {
     int fd = hold(open(path.c_str(), O_WRONLY | O_APPEND));
@@ -177,7 +176,7 @@ TEST_F(Files, ReadWriteFileBeyondTheLimitIsRefused)
     EXPECT_EQ(save(), 0) << failure.text;
 }
 
-/* Only what they hold counts, and they are sparse again. */
+/* Only their data counts, and they are sparse again. */
 TEST_F(Files, SparseFilesAreNotLongOnes)
 {
     constexpr off_t length = 256 << 20;
@@ -204,7 +203,8 @@ TEST_F(Files, SparseFilesAreNotLongOnes)
         REQUIRE(fstat(named, &status) == 0 && status.st_size == length);
         REQUIRE(status.st_blocks < 1000);
     });
-    setenv("CKPT_FILE_LIMIT", "8K", 1); /* the named one has its first page, too */
+    /* The named one has its first page, too. */
+    setenv("CKPT_FILE_LIMIT", "8K", 1);
     ckpt_files_open();
     ASSERT_EQ(save(), 0) << failure.text;
     ASSERT_EQ(pwrite(fd, std::string(8192, 'm').data(), 8192, 0), 8192);
@@ -212,13 +212,13 @@ TEST_F(Files, SparseFilesAreNotLongOnes)
     EXPECT_EQ(lseek(fd, 0, SEEK_CUR), 7);
 }
 
-/* Without a limit of the user, what is free where the checkpoints go. */
+/* Without a limit from the user, the limit is the free space for checkpoints. */
 TEST_F(Files, FreeSpaceIsTheLimit)
 {
     const int fd = hold(memfd_create("large", 0));
 
     ASSERT_EQ(write(fd, "0123456789", 10), 10);
-    ckpt_files_keep_in("/proc,/tmp"); /* where nothing is free */
+    ckpt_files_keep_in("/proc,/tmp"); /* no space is free there */
     expect_refused(fd, "its 10 bytes exceed what is free in /proc (0)");
     setenv("CKPT_FILE_LIMIT", "10", 1);
     ckpt_files_open();
@@ -231,7 +231,7 @@ TEST_F(Files, FreeSpaceIsTheLimit)
     EXPECT_EQ(save(), 0) << failure.text;
 }
 
-/* Pages of this process that are its own, in bytes. */
+/* Private pages of this process, in bytes. */
 static std::size_t own_memory()
 {
     std::ifstream status("/proc/self/status");
@@ -244,7 +244,7 @@ static std::size_t own_memory()
     return kilobytes << 10;
 }
 
-/* It is shown by mappings, which are regions of the image but not of the process. */
+/* Content is shown by mappings, which are regions of the image but not of the process. */
 TEST_F(Files, LargeContentIsNotCopied)
 {
     constexpr std::size_t mebibyte = 1 << 20, data = 24, length = 40;
@@ -276,7 +276,8 @@ TEST_F(Files, LargeContentIsNotCopied)
         (regions[i].protection != 0 ? shown : mapped) += regions[i].end - regions[i].start;
     }
     EXPECT_GE(shown, 2 * data * mebibyte);
-    EXPECT_LT(shown, 2 * data * mebibyte + mebibyte); /* and the first page of the named one */
+    /* This includes the first page of the named one. */
+    EXPECT_LT(shown, 2 * data * mebibyte + mebibyte);
     EXPECT_EQ(shown + mapped, 2 * length * mebibyte);
     in_child([&] {
         char first = 0, last = 0, hole = 1;
@@ -304,7 +305,7 @@ TEST_F(Files, LargeContentIsNotCopied)
     EXPECT_EQ(msync(start, 4096, MS_ASYNC), -1) << "it is still mapped";
 }
 
-/* What the program has mapped of a file without a name comes back with that memory. */
+/* Mapped parts of a file without a name are restored with the program's memory. */
 TEST_F(Files, MappedPartsOfNamelessFilesAreNotShown)
 {
     constexpr std::size_t mebibyte = 1 << 20, length = 40 * mebibyte;
@@ -334,12 +335,13 @@ TEST_F(Files, MappedPartsOfNamelessFilesAreNotShown)
     EXPECT_EQ(shown(), (std::vector<std::pair<std::size_t, std::size_t>>{{0, 8}, {24, 40}}));
     munmap(writable, 16 * mebibyte);
     munmap(readable, 4 * mebibyte);
-    ASSERT_EQ(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), 0); /* then nothing can come back so */
+    /* With this seal, the program's memory cannot restore any part. */
+    ASSERT_EQ(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), 0);
     ASSERT_EQ(save(), 0) << failure.text;
     EXPECT_EQ(shown(), (std::vector<std::pair<std::size_t, std::size_t>>{{0, 40}}));
 }
 
-/* Direct transfers need memory and sizes that suit the disk. */
+/* Direct I/O needs aligned memory and sizes. */
 TEST_F(Files, FilesOpenForDirectTransfers)
 {
     const int opened_so = open(path.c_str(), O_RDWR | O_DIRECT);
@@ -458,7 +460,7 @@ TEST_F(Files, DeletedFileKeepsItsContent)
         REQUIRE(lseek(nameless, 0, SEEK_CUR) == 11);
     };
     in_child(check);
-    std::filesystem::remove_all(directory); /* then elsewhere */
+    std::filesystem::remove_all(directory); /* then in another place */
     in_child(check);
     setenv("CKPT_FILE_LIMIT", "3", 1);
     ckpt_files_open();
@@ -528,7 +530,7 @@ TEST_F(Files, EpollWatchesAgain)
     expect_refused(outer, "descriptor " + std::to_string(gone));
 }
 
-/* As the stand-in does for programs. */
+/* Adds a watch as the stand-in does for programs. */
 int watch(int fd, const std::string &path, std::uint32_t mask)
 {
     const int number = inotify_add_watch(fd, path.c_str(), mask);
@@ -537,7 +539,7 @@ int watch(int fd, const std::string &path, std::uint32_t mask)
     return number;
 }
 
-/* The watch of the only event that there is, or 0. */
+/* Returns the watch of the only event, or 0. */
 int only_event(int fd)
 {
     alignas(inotify_event) char buffer[4096];
@@ -552,7 +554,7 @@ TEST_F(Files, InotifyWatchesAgainUnderTheSameNumbers)
     const int first = hold(inotify_init1(0));
     const int second = hold(inotify_init1(IN_NONBLOCK));
     const int copy = hold(dup(second));
-    const int last = 30000; /* more than the kernel keeps events */
+    const int last = 30000; /* more events than the kernel queues */
 
     ckpt_watched_open(first);
     ckpt_watched_open(second);
@@ -621,7 +623,7 @@ TEST_F(Files, LocksComeBack)
     });
 
     ASSERT_EQ(fcntl(fd, F_SETLEASE, F_RDLCK), 0);
-    expect_refused(fd, "O_ASYNC"); /* which it implies */
+    expect_refused(fd, "O_ASYNC"); /* the lease implies it */
 }
 
 TEST_F(Files, LocksOfRangesComeBack)
@@ -642,7 +644,7 @@ TEST_F(Files, LocksOfRangesComeBack)
     const int holder = getpid();
     range.l_type = F_UNLCK;
     ASSERT_EQ(fcntl(own, F_OFD_SETLK, &range), 0);
-    in_child([&] { /* of which the parent still has one */
+    in_child([&] { /* the parent still has one */
         ckpt_failure why{};
         REQUIRE(ckpt_files_lock(&why) == -EAGAIN);
         REQUIRE(strstr(why.text, std::to_string(fd).c_str()) != nullptr);
@@ -723,7 +725,7 @@ TEST_F(Files, PipeKeepsItsBytes)
         REQUIRE(write(in, "q", 1) == 1 && read(out, got.data(), 1) == 1);
         REQUIRE(close(in) == 0 && read(out, got.data(), 1) == 0);
     });
-    /* The save took nothing out. */
+    /* The save consumed no bytes. */
     std::string got(text.size(), '\0');
     EXPECT_EQ(read(out, got.data(), got.size()), ssize_t(text.size()));
     EXPECT_EQ(got, text);
@@ -735,7 +737,7 @@ TEST_F(Files, PipeWhoseOtherEndIsElsewhereOrGone)
 
     ASSERT_EQ(pipe(ends), 0);
     int out = hold(ends[0]);
-    lower = ends[1]; /* as if it were another process's */
+    lower = ends[1]; /* as if it belonged to another process */
     ASSERT_EQ(write(ends[1], "last", 4), 4);
     ASSERT_EQ(save(), 0) << failure.text;
     EXPECT_TRUE(ckpt_files_lead_out());
@@ -801,7 +803,7 @@ TEST_F(Files, Eventfd)
         REQUIRE(eventfd_read(full, &value) == 0 && value == UINT64_MAX - 1);
     };
     in_child(check);
-    in_child(check); /* nothing was taken from ours */
+    in_child(check); /* our own still has its bytes */
 }
 
 TEST_F(Files, Devices)
@@ -827,7 +829,7 @@ TEST_F(Files, StreamsAreTheNewLaunchers)
     int launch[2];
     int status = 0;
 
-    /* A process whose output is a pipe, with a duplicate of that. */
+    /* A process whose output is a pipe, with a duplicate of the pipe. */
     ASSERT_EQ(pipe(ends), 0);
     ASSERT_EQ(pipe(launch), 0);
     const pid_t child = fork();
@@ -843,7 +845,7 @@ TEST_F(Files, StreamsAreTheNewLaunchers)
         REQUIRE(file(1).kind == CKPT_FILE_STREAM && file(1).detail == 1);
         REQUIRE(file(duplicate).kind == CKPT_FILE_STREAM);
         REQUIRE(file(duplicate).detail == 1);
-        /* The new launch gives another pipe. */
+        /* The new launch provides another pipe. */
         REQUIRE(dup2(number, 1) == 1);
         REQUIRE(restore() == 0);
         REQUIRE(write(duplicate, "hello", 5) == 5);
@@ -888,7 +890,7 @@ TEST_F(Files, RedirectedAndClosedStreams)
     EXPECT_EQ(status, 0);
 }
 
-/* What the launcher opened is a stream, what the program opened of it is not. */
+/* A file that the launcher opened is a stream; a file that the program opened is not. */
 TEST_F(Files, OutputFileOfTheLauncherIsAStream)
 {
     int status = 0;
@@ -916,7 +918,7 @@ TEST_F(Files, OutputFileOfTheLauncherIsAStream)
         REQUIRE(dup2(launched, 1) == 1 && unlink(next.c_str()) == 0);
         REQUIRE(restore() == 0);
         REQUIRE(write(duplicate, "new", 3) == 3 && lseek(1, 0, SEEK_CUR) == 3);
-        REQUIRE(content() == "0123456789later"); /* not cut back */
+        REQUIRE(content() == "0123456789later"); /* not truncated */
         ckpt_files_resume();
         REQUIRE(save() == 0 && file(duplicate).kind == CKPT_FILE_STREAM);
         ckpt_output_text(text);

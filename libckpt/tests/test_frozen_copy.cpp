@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_frozen_copy.cpp - a copy of this very process, read from outside.
+ * test_frozen_copy.cpp - a copy of this process, read from outside.
  */
 extern "C" {
 #include "base/arena.h"
@@ -62,7 +62,7 @@ class FrozenCopy : public testing::Test
             << failure.text;
     }
 
-    /* A byte of the copy's memory, or 0 if it cannot be read. */
+    /* Returns a byte of the copy's memory, or 0 if it cannot be read. */
     char read_byte(const char *address) const
     {
         char byte = 0;
@@ -71,7 +71,7 @@ class FrozenCopy : public testing::Test
         return process_vm_readv(copy.pid, &local, 1, &remote, 1, 0) == 1 ? byte : '\0';
     }
 
-    /* Whether the copy has a page of its own or in common with us there. */
+    /* Whether the copy has this page, private or shared with this process. */
     bool has_page(const char *address) const
     {
         std::string path = "/proc/" + std::to_string(copy.pid) + "/pagemap";
@@ -85,7 +85,7 @@ class FrozenCopy : public testing::Test
         return (entry >> 63) != 0;
     }
 
-    /* Waits until it has given the page back. */
+    /* Waits until the copy has freed the page. */
     bool gives_back(const char *address) const
     {
         auto end = std::chrono::steady_clock::now() + patience;
@@ -111,7 +111,7 @@ class FrozenCopy : public testing::Test
     ckpt_frozen_copy copy = {0, -1};
 };
 
-/* It ends when the connection does; waits for that. */
+/* Waits for the copy's end, which follows the end of the connection. */
 bool ends(int pidfd)
 {
     pollfd ended = {pidfd, POLLIN, 0};
@@ -163,7 +163,7 @@ TEST_F(FrozenCopy, LivesOnWhenSignalsComeAndTheProgramGoesOn)
     int pidfd = static_cast<int>(syscall(SYS_pidfd_open, copy.pid, 0));
     ASSERT_EQ(kill(copy.pid, SIGTERM), 0);
     ASSERT_EQ(kill(copy.pid, SIGUSR1), 0);
-    release(memory, page); /* answered after the signals have come */
+    release(memory, page); /* answered after the signals */
     ASSERT_TRUE(gives_back(memory));
     pollfd ended = {pidfd, POLLIN, 0};
     EXPECT_EQ(poll(&ended, 1, 0), 0);
@@ -214,7 +214,7 @@ TEST_F(FrozenCopy, HoldsNoDescriptorOfTheProgram)
     ASSERT_EQ(pipe2(ends_of_pipe, O_CLOEXEC | O_NONBLOCK), 0);
     make();
     close(ends_of_pipe[1]);
-    /* From the beginning: whether the copy has run yet does not matter. */
+    /* It ends in any case, whether or not the copy has run yet. */
     EXPECT_EQ(read(ends_of_pipe[0], &byte, 1), 0) << strerror(errno);
     close(ends_of_pipe[0]);
 }

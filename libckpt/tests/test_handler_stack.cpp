@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_handler_stack.cpp - threads that run on stacks with hardly any room, as goroutines
- * do, with other data just below: a checkpoint leaves that alone.
+ * test_handler_stack.cpp - threads on very small stacks, like goroutines, with other data just
+ * below: a checkpoint leaves these data alone.
  */
 extern "C" {
 #include "sys/syscall.h"
@@ -35,14 +35,14 @@ constexpr int patience_ms = 10000;
 constexpr int rounds = 20;
 constexpr std::size_t red_zone = 128;
 constexpr std::size_t promised = CKPT_HANDLER_ROOM;
-constexpr std::size_t deep = 100 << 10; /* a checkpoint takes so much */
+constexpr std::size_t deep = 100 << 10; /* stack that a checkpoint needs */
 
 std::size_t frame()
 {
     return std::max<std::size_t>(getauxval(AT_MINSIGSTKSZ), 2048);
 }
 
-/* A stack with data of somebody else below. */
+/* A stack with foreign data below. */
 class Block
 {
   public:
@@ -58,7 +58,7 @@ class Block
         const auto *at = static_cast<const char *>(address);
         return at >= bytes_.get() && at < bytes_.get() + total();
     }
-    /* Bytes from the end of the stack down to the lowest that was ever changed. */
+    /* Returns the bytes from the end of the stack down to the lowest byte that was ever changed. */
     std::size_t used() const
     {
         const char *end = bytes_.get() + total();
@@ -78,7 +78,8 @@ class Block
 };
 
 std::atomic<int> notified, handled, handled_on_alternate;
-std::atomic<bool> raises; /* the program's own signal, while a checkpoint is answered */
+/* The program raises its own signal while a checkpoint is answered. */
+std::atomic<bool> raises;
 const Block *alternate_of_thread;
 
 void use_much()
@@ -112,7 +113,7 @@ void on_own_signal(int)
     handled++;
 }
 
-/* A thread that counts on the stack of a block. */
+/* A thread that counts, on the stack of a block. */
 class Counting
 {
   public:
@@ -136,7 +137,7 @@ class Counting
             std::this_thread::yield();
         }
     }
-    /* As the agent asks for a checkpoint. */
+    /* Sends the signal as the agent does for a checkpoint. */
     void ask() const
     {
         const int before = notified;
@@ -206,7 +207,7 @@ class HandlerStack : public testing::Test
         ASSERT_EQ(ckpt_threads_open(checkpoint_signal, notify, nullptr), 0);
     }
 
-    /* Both that the signal is for. When it is over, the thread is in no handler. */
+    /* Signals both threads. Afterwards, the thread is in no handler. */
     static void checkpoint(const Counting &thread)
     {
         for (int round = 0; round < rounds; round++) {
@@ -245,7 +246,7 @@ TEST_F(HandlerStack, OfAThreadWithoutAnAlternateOneTheFrameIsUsed)
     EXPECT_TRUE(thread.stack_is_its_own());
 }
 
-/* The kernel would put its frame where that of the checkpoint signal stands. */
+/* Otherwise the kernel would overwrite the frame of the checkpoint signal. */
 TEST_F(HandlerStack, IsNotUsedByAHandlerMeanwhile)
 {
     const Block own(2048), alternate(64 << 10);
@@ -276,7 +277,7 @@ void jump(int)
     }
 }
 
-/* The leader enters a collective again; more often than there are stacks. */
+/* The leader enters a collective again, more often than there are stacks. */
 TEST_F(HandlerStack, IsLeftByWhoGoesOnElsewhere)
 {
     const Block alternate(frame() + promised);

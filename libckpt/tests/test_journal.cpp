@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_journal.cpp - what the file journal records of each way to change files.
+ * test_journal.cpp - the records that the file journal writes for each way to change files.
  *
- * The journal diverts the libc of its process. So each test runs its program in a
- * child, and reads the logs afterwards.
+ * The journal patches the libc of its process. So each test runs its program in a child, and reads
+ * the logs afterwards.
  */
 extern "C" {
 #include "ckpt/journal.h"
@@ -147,7 +147,7 @@ class Journal : public testing::Test
         }
     }
 
-    /* "TYPE PATH" of all records but BEGIN and STATE. */
+    /* "TYPE PATH" of all records except BEGIN and STATE. */
     std::vector<std::string> texts() const
     {
         std::vector<std::string> all;
@@ -319,10 +319,10 @@ TEST_F(Journal, WriteOnlyFileThatGoesBackIsSeen)
         REQUIRE(::write(fd, "OLD", 3) == 3);
     });
     ASSERT_EQ(texts(), (Texts{"SIZE old", "DATA old"}));
-    EXPECT_EQ(entries().back().data, "old content\n"); /* the end was new */
+    EXPECT_EQ(entries().back().data, "old content\n"); /* without the new end */
 }
 
-/* Locks the first byte of a file for this process, which owns it until it closes it. */
+/* Locks the first byte of a file for this process, until this process closes the file. */
 int lock_record(const char *name, int flags)
 {
     const int fd = open(name, flags);
@@ -334,7 +334,7 @@ int lock_record(const char *name, int flags)
     return fd;
 }
 
-/* By any process, as another process sees it. */
+/* Whether any process has locked the file, as another process sees it. */
 bool is_locked(const char *name)
 {
     const pid_t child = fork();
@@ -395,7 +395,8 @@ TEST_F(Journal, RecordLocksOfBeforeItsBeginningStay)
     write("written", std::string(10000, 'a'));
     const int fd = open("written", O_WRONLY);
     run([fd, this] {
-        ckpt_journal_suspend(); /* it is opened again below, when there is a lock */
+        /* The journal is opened again below, when the lock exists. */
+        ckpt_journal_suspend();
         struct flock range {};
         range.l_type = F_WRLCK;
         REQUIRE(fcntl(fd, F_SETLK, &range) == 0);
@@ -418,7 +419,8 @@ TEST_F(Journal, LimitOfFileSizesDoesNotEndTheProgram)
         const std::string text(5000, 'b');
         struct stat status {};
         REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
-        for (int i = 0; i < 10; i++) { /* the blocks with their records exceed the limit */
+        /* The blocks with their records exceed the limit. */
+        for (int i = 0; i < 10; i++) {
             REQUIRE(pwrite(fd, text.data(), text.size(), i * 5000) == 5000);
         }
         REQUIRE(truncate("second", 0) == 0);
@@ -459,7 +461,7 @@ TEST_F(Journal, MarkIsFollowedByTheFilesInUse)
         put("new", "w", "text");
         REQUIRE(close(open("old", O_RDONLY)) == 0);
         mark(1);
-    }); /* standard streams are not among them, whatever they are */
+    }); /* except standard streams, of any kind */
     std::vector<std::string> states;
     for (const Entry &entry : entries()) {
         if (entry.record.type == CKPT_JOURNAL_STATE) {
@@ -471,7 +473,7 @@ TEST_F(Journal, MarkIsFollowedByTheFilesInUse)
     EXPECT_EQ(states, (Texts{"STATE new written", "STATE old"}));
 }
 
-/* What would be the hash of a file of these bytes. */
+/* Returns the hash of a file with these bytes. */
 std::uint64_t hash_of(const std::string &bytes)
 {
     const std::size_t part = std::min<std::size_t>(bytes.size(), CKPT_JOURNAL_HASHED_BYTES);
@@ -534,7 +536,7 @@ TEST_F(Journal, NamesOfAllKinds)
     EXPECT_EQ(entries()[1].other, "target");
 }
 
-/* The new name is gone before the roll back, so the old one has to lead to the file. */
+/* The new name is gone before the rollback, so the old one has to lead to the file. */
 TEST_F(Journal, FileThatIsChangedByANewNameIsKept)
 {
     run([] {
@@ -696,7 +698,7 @@ TEST_F(Journal, VectorRegistersAndErrnoSurvive)
 TEST_F(Journal, InterruptedCallBeginsAgain)
 {
     run([] {
-        /* Any site of libc: that of unlink(). */
+        /* Any patched site of libc: the one in unlink(). */
         auto *code = reinterpret_cast<const unsigned char *>(&unlink);
         ucontext_t context{};
         for (int i = 0; i < 64; i++) {
@@ -708,9 +710,10 @@ TEST_F(Journal, InterruptedCallBeginsAgain)
         REQUIRE(at != 0);
         ckpt_journal_site_rewind(&context);
         const greg_t again = context.uc_mcontext.gregs[REG_RIP];
-        const unsigned char load[] = {0x49, 0xbb}; /* the stub: all arguments are there */
+        /* The stub: it has all arguments. */
+        const unsigned char load[] = {0x49, 0xbb};
         REQUIRE(std::memcmp(reinterpret_cast<const void *>(again), load, 2) == 0);
-        ckpt_journal_site_rewind(&context); /* elsewhere: nothing */
+        ckpt_journal_site_rewind(&context); /* elsewhere: no effect */
         REQUIRE(context.uc_mcontext.gregs[REG_RIP] == again);
     });
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files whose names are gone at a restore, and restores that fail.
+ * Files whose names are missing at a restore, and restores that fail.
  */
 #include "files_fixture.hpp"
 
@@ -69,7 +69,7 @@ TEST_F(Files, ARestoreThatIsImpossibleChangesNothing)
     EXPECT_FALSE(std::filesystem::exists(directory + "/sub"));
 }
 
-/* What cannot be seen beforehand. */
+/* Failures that no check can foresee. */
 TEST_F(Files, ARestoreThatFailsChangesNothing)
 {
     const std::string gone = directory + "/sub/gone";
@@ -131,7 +131,7 @@ TEST_F(Files, DeletedFileThatMayNotBeReadIsRefused)
 
     ASSERT_EQ(fchmod(fd, 0200), 0);
     std::filesystem::remove(path);
-    if (user == 0) { /* who may read everything */
+    if (user == 0) { /* root may read everything */
         ASSERT_EQ(seteuid(65534), 0);
         ASSERT_EQ(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), 0); /* for /proc/self */
     }

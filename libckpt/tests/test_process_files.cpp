@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files below /proc/PID of this process, its threads, and others.
+ * Files below /proc/PID of this process, its threads, and other processes.
  */
 #include "files_fixture.hpp"
 
@@ -21,7 +21,7 @@ std::string task_file(pid_t thread, const char *name)
     return "/proc/self/task/" + std::to_string(thread) + name;
 }
 
-/* The number in "PID (NAME) ...", or -1. */
+/* Returns the number in "PID (NAME) ...", or -1. */
 long first_number_of(int fd)
 {
     char text[64] = "";
@@ -29,7 +29,7 @@ long first_number_of(int fd)
     return pread(fd, text, sizeof text - 1, 0) > 0 ? std::atol(text) : -1;
 }
 
-/* A file of a process that is there no more. */
+/* Whether the file's process is gone. */
 int is_gone(int fd)
 {
     char text[64];
@@ -123,7 +123,7 @@ TEST_F(Files, PositionInAFileOfTheProcess)
     in_child([&] { REQUIRE(read(fd, &after, 1) == 1 && after == expected); });
 }
 
-/* Threads do not exist in the restart program: their files are placeholders. */
+/* The restart program does not have the threads: their files are placeholders at first. */
 TEST_F(Files, ThreadsAreOpenedLate)
 {
     OtherThread other;
@@ -142,7 +142,7 @@ TEST_F(Files, ThreadsAreOpenedLate)
     in_child([&] {
         REQUIRE(is_gone(first) && is_gone(second) && is_gone(twin));
         REQUIRE(openat(directory, "stat", O_RDONLY) < 0);
-        /* No thread has been made again. */
+        /* No thread has been recreated. */
         REQUIRE(ckpt_files_open_late(&failure) == 0 && is_gone(second));
     });
 }
@@ -181,7 +181,8 @@ TEST_F(Files, WhatHasEndedStaysSo)
     kill(child, SIGKILL);
     ASSERT_EQ(waitpid(child, &status, 0), child);
     other.end();
-    while (!is_gone(of_thread)) { /* join() ends before the kernel's thread */
+    /* join() returns before the kernel's thread is gone. */
+    while (!is_gone(of_thread)) {
         std::this_thread::yield();
     }
     ASSERT_EQ(save(), 0) << failure.text;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_regions.cpp - the scan of this very process: cutting, names, kinds.
+ * test_regions.cpp - the scan of this process: cutting, names, kinds.
  */
 extern "C" {
 #include "base/arena.h"
@@ -69,7 +69,7 @@ class Regions : public testing::Test
         std::filesystem::remove_all(directory);
     }
 
-    /* Maps for the time of the test. */
+    /* Keeps a mapping for the duration of the test. */
     char *hold(char *memory, std::size_t pages)
     {
         mapped.emplace_back(memory, pages * page);
@@ -103,7 +103,7 @@ class Regions : public testing::Test
         return error;
     }
 
-    /* What was found in [start, start + pages). */
+    /* Returns the regions found in [start, start + pages). */
     std::vector<ckpt_region> within(const char *start, std::size_t pages)
     {
         std::vector<ckpt_region> found;
@@ -142,7 +142,7 @@ class Regions : public testing::Test
     std::string directory;
 };
 
-/* Memory of no file, as nobody could make it again. */
+/* Memory without a file, which a restart cannot recreate. */
 char *map_ring()
 {
     io_uring_params parameters{};
@@ -201,7 +201,7 @@ TEST_F(Regions, CutsExcludedRangesOutOfOneMapping)
                           address(memory + to * page)};
     };
 
-    /* Out of order, overlapping, empty, and one over the end. */
+    /* Out of order, overlapping, empty, and one beyond the end. */
     ASSERT_EQ(scan({range(7, 9), range(2, 4), range(3, 5), range(6, 6)}), 0);
     const auto found = within(memory, 9);
     ASSERT_EQ(found.size(), 2u);
@@ -215,7 +215,8 @@ TEST_F(Regions, CutsWhatTheKernelMerged)
 {
     char *memory = hold(map(4, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS), 4);
 
-    for (int i : {1, 2}) { /* two calls, one line in the kernel's list */
+    /* Two calls, one line in the kernel's list. */
+    for (int i : {1, 2}) {
         ASSERT_NE(mmap(memory + i * page, page, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
                   MAP_FAILED);
@@ -349,7 +350,7 @@ TEST_F(Regions, RefusesAndNamesWhatCannotBeSaved)
     };
     expect_refused(map_ring(), "io_uring");
     const auto secret = static_cast<int>(syscall(SYS_memfd_secret, 0));
-    if (secret >= 0) { /* else the kernel has none */
+    if (secret >= 0) { /* else the kernel lacks it */
         ASSERT_EQ(ftruncate(secret, page), 0);
         expect_refused(map(1, PROT_READ | PROT_WRITE, MAP_SHARED, secret), "memfd_secret");
         close(secret);
@@ -374,8 +375,8 @@ TEST_F(Regions, ReadsAListLongerThanOneRead)
     }
 }
 
-/* What the list itself needed is in it, with the protection that it has. */
-/* What has been written into a FIFO can be read only once. */
+/* The list contains its own memory, with the present protection. */
+/* Data in a FIFO can be read only once. */
 TEST_F(Regions, ALongListIsReadOnlyOnce)
 {
     const std::string fifo = directory + "/list";
@@ -463,7 +464,7 @@ TEST(Cpu, NamesWhatIsMissing)
     EXPECT_EQ(ckpt_cpu_missing(here, less, text, 10), 2);
     EXPECT_STREQ(text, "sse4_2 ss");
 
-    /* Whether there is a hypervisor does not matter to a program. */
+    /* A program does not depend on the presence of a hypervisor. */
     std::memcpy(less, here, sizeof less);
     less[0] &= ~(1u << 31);
     EXPECT_EQ(ckpt_cpu_missing(here, less, text, sizeof text), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_restore.cpp - the parts of restore/, and whole processes that die and
- * come back (restore_subject, restore_loader).
+ * test_restore.cpp - the parts of restore/, and whole processes that die and are restored
+ * (restore_subject, restore_loader).
  */
 extern "C" {
 #include "memory/regions.h"
@@ -92,7 +92,7 @@ class Vdso : public testing::Test
         return static_cast<unsigned char *>(std::memcpy(memory, own, size));
     }
 
-    /* Every place of a name in the image. */
+    /* Every occurrence of a name in the image. */
     static std::vector<unsigned char *> find_names(unsigned char *image,
                                                    std::size_t size,
                                                    const std::string &name)
@@ -169,7 +169,7 @@ TEST_F(Vdso, RedirectedFunctionsRun)
               0)
         << failure.text;
     expect_works(copy);
-    /* As after a second restart: the copy's copy, of another kernel's. */
+    /* As after a second restart: a copy of the copy, from another kernel. */
     ASSERT_EQ(ckpt_vdso_redirect(copy, size, own, size, range.start, &failure),
               0);
     expect_works(copy);
@@ -384,7 +384,7 @@ TEST_F(Refusal, NamesTheMissingFile)
 
 /* -------------------------------------------------------- whole processes */
 
-/* How a program ended, and what it wrote. */
+/* How a program ended, and its output. */
 struct Ending {
     int status;
     std::string output;
@@ -440,7 +440,7 @@ class Processes : public testing::Test
         return ending;
     }
 
-    /* Dies and comes back `rounds` times. */
+    /* Kills and restores the program `rounds` times. */
     void survive(int rounds, const std::vector<std::string> &options,
                  bool random_addresses, const std::string &more = "")
     {
@@ -483,7 +483,7 @@ TEST_F(Processes, EveryAddressCollides)
     survive(2, {"foreign-vdso"}, false);
 }
 
-/* Kernels may seal the mappings that they make themselves: they can be moved no more. */
+/* Kernels may seal the mappings that they make themselves: those cannot be moved. */
 TEST_F(Processes, ASealedVdsoStaysWhereItIs)
 {
     if (syscall(462, nullptr, 0, 0) != 0) { /* mseal() */
@@ -493,7 +493,8 @@ TEST_F(Processes, ASealedVdsoStaysWhereItIs)
         survive(2, {"sealed-vdso"}, true);
     }
     survive(2, {"sealed-vdso", "foreign-vdso"}, true);
-    survive(1, {"sealed-vdso"}, false); /* in the saved one's place: executed once more */
+    /* At the saved one's place: executed once more. */
+    survive(1, {"sealed-vdso"}, false);
 }
 
 TEST_F(Processes, AMessageLogComesAlong)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_signals.cpp - handlers in two halves, honest answers, masks.
+ * test_signals.cpp - handlers in two halves, results of signal calls, masks.
  *
- * Each test runs in a child process: what it opens stays open.
+ * Each test runs in a child process, because its signal settings persist.
  */
 extern "C" {
 #include "sys/syscall.h"
@@ -112,8 +112,8 @@ class Lender
     std::thread thread;
 };
 
-/* Sends the signal to this thread while it is "in the lower half"; returns
- * the thread pointer found after the handler. */
+/* Sends the signal to this thread while it is "in the lower half"; returns the thread pointer after
+ * the handler. */
 __attribute__((noinline)) std::uintptr_t hit_in_lower(std::uintptr_t lower,
                                                       int signal)
 {
@@ -195,7 +195,7 @@ TEST(Signals, a_handler_above_a_lower_call_counts_as_in_the_lower_half)
         auto action = action_of(handler_that_is_notified, 0);
         ASSERT_EQ(ckpt_signals_action(SIGUSR1, &action, nullptr), 0);
 
-        /* Only this thread may take the checkpoint signal. */
+        /* Only this thread may receive the checkpoint signal. */
         hit_in_lower(lender.pointer, SIGUSR1);
         while (notified == 0) {
             std::this_thread::yield();
@@ -212,8 +212,8 @@ TEST(Signals, a_handler_above_a_lower_call_counts_as_in_the_lower_half)
     });
 }
 
-/* The checkpoint signal comes while the handler has it blocked, and so when the handler
- * returns: as with a small alternate stack, or when it comes just then. */
+/* The checkpoint signal comes while the handler blocks it, and so is delivered when the handler
+ * returns: as with a small alternate stack, or at just that moment. */
 void handler_that_is_followed(int)
 {
     const std::uint64_t ours = CKPT_SIGNAL_BIT(checkpoint_signal);
@@ -222,12 +222,12 @@ void handler_that_is_followed(int)
     calls = calls + 1;
     ckpt_sys_sigprocmask(SIG_BLOCK, &ours, nullptr);
     info.si_signo = checkpoint_signal;
-    info.si_code = SI_QUEUE; /* as from elsewhere */
+    info.si_code = SI_QUEUE; /* as from another process */
     info.si_pid = ckpt_sys_getpid();
     syscall(SYS_rt_tgsigqueueinfo, info.si_pid, gettid(), checkpoint_signal, &info);
 }
 
-/* pause() and the like in a thread that gets signals from the caller. */
+/* pause() and similar calls in a thread that gets signals from the caller. */
 class Waiting
 {
   public:
@@ -248,7 +248,7 @@ class Waiting
     }
     ~Waiting() { thread_.join(); }
 
-    /* Until it waits in the kernel once more. */
+    /* Waits until the thread sleeps in the kernel again. */
     void sleeps() const
     {
         const std::string path = "/proc/self/task/" + std::to_string(tid) + "/stat";
@@ -278,8 +278,8 @@ class EndedCalls : public testing::TestWithParam<int>
 {
 };
 
-/* The program's EINTR stays, whatever comes after its handler; and what the checkpoint
- * signal alone interrupts goes on as ever. */
+/* The program's EINTR stays, whatever comes after its handler. A call that only the checkpoint
+ * signal interrupts goes on as before. */
 TEST_P(EndedCalls, end_with_the_handler_that_has_ended_them)
 {
     in_child([] {
@@ -296,7 +296,7 @@ TEST_P(EndedCalls, end_with_the_handler_that_has_ended_them)
             notified = 0;
             for (int round = 1; round <= 3; round++) {
                 waiting.sleeps();
-                siginfo_t info{}; /* alone: no end of the call */
+                siginfo_t info{}; /* alone: does not end the call */
                 info.si_code = SI_QUEUE;
                 syscall(SYS_rt_tgsigqueueinfo, getpid(), waiting.tid.load(),
                         checkpoint_signal, &info);
@@ -318,7 +318,7 @@ TEST_P(EndedCalls, end_with_the_handler_that_has_ended_them)
 
 INSTANTIATE_TEST_SUITE_P(OnItsStack, EndedCalls, testing::Values(0, SA_ONSTACK));
 
-/* What the calling code has in registers and below its stack pointer is as before. */
+/* The caller's registers, and the memory below its stack pointer, are unchanged. */
 TEST(Signals, nothing_else_changes_when_a_handler_has_ended_a_call)
 {
     in_child([] {
@@ -384,7 +384,7 @@ TEST(Signals, old_actions_are_told_as_they_were_given)
         EXPECT_EQ(sigismember(&old.sa_mask, checkpoint_signal), 1);
         EXPECT_EQ(sigismember(&old.sa_mask, SIGUSR1), 0);
 
-        /* One structure for both, as some programs do. */
+        /* One structure for both arguments, as in some programs. */
         struct sigaction both = action_of(SIG_IGN, 0);
         ASSERT_EQ(ckpt_signals_action(SIGTERM, &both, &both), 0);
         EXPECT_EQ(both.sa_handler, plain_handler);
@@ -392,7 +392,7 @@ TEST(Signals, old_actions_are_told_as_they_were_given)
         raise(SIGTERM);
         EXPECT_EQ(calls, 0);
 
-        /* The kernel must not have been told to block the signal. */
+        /* The kernel must not block the signal. */
         ckpt_sigaction kernel;
         ASSERT_EQ(ckpt_sys_sigaction(SIGHUP, nullptr, &kernel), 0);
         EXPECT_NE(kernel.handler, reinterpret_cast<void *>(plain_handler));

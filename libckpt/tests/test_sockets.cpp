@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_sockets.cpp - sockets: saved, then restored in a process that has none
- * of them.
+ * test_sockets.cpp - sockets: saved, then restored in a process without them.
  */
 #include "tests/files_fixture.hpp"
 
@@ -28,7 +27,7 @@ class Sockets : public Files
         return {hold(ends[0]), hold(ends[1])};
     }
 
-    /* A listening TCP socket on a port of its own. */
+    /* A listening TCP socket on an unused port. */
     int hold_listener(sockaddr_in &address)
     {
         socklen_t size = sizeof address;
@@ -55,7 +54,7 @@ class Sockets : public Files
         return {client, hold(accept(listener, nullptr, nullptr))};
     }
 
-    /* So that their ports are free. */
+    /* Frees their ports. */
     void close_all()
     {
         for (int fd : opened) {
@@ -125,7 +124,7 @@ TEST_F(Sockets, PacketsKeepTheirLimits)
         for (const char *text : {"one", "three", "", "last"}) {
             ASSERT_EQ(send(a, text, strlen(text), 0), ssize_t(strlen(text)));
         }
-        if (type == SOCK_SEQPACKET) { /* there, nothing means the end */
+        if (type == SOCK_SEQPACKET) { /* there, no bytes mean the end */
             ASSERT_TRUE(takes(b, "one") && takes(b, "three") && takes(b, ""));
             ASSERT_EQ(send(a, "one", 3, 0), 3);
         }
@@ -187,7 +186,7 @@ TEST_F(Sockets, PassedDescriptorsAreRefusedAndOtherProcessesNamed)
     ASSERT_TRUE(takes(b, "x"));
     ASSERT_EQ(save(), 0) << failure.text;
     EXPECT_FALSE(ckpt_files_lead_out());
-    lower = b; /* as if it were another process's */
+    lower = b; /* as if it belonged to another process */
     ASSERT_EQ(save(), 0) << failure.text;
     EXPECT_TRUE(ckpt_files_lead_out());
     EXPECT_EQ(file(a).value, inode_of(b));
@@ -274,7 +273,7 @@ TEST_F(Sockets, TcpWithoutItsListenerAndHalfDone)
         char c;
         REQUIRE(read(server, &c, 1) == 1);
     });
-    /* More than the other end takes. */
+    /* More than the other end accepts. */
     const std::string much(1 << 23, 'm');
     fcntl(client, F_SETFL, O_NONBLOCK);
     pollfd room{client, POLLOUT, 0};
@@ -282,7 +281,7 @@ TEST_F(Sockets, TcpWithoutItsListenerAndHalfDone)
            write(client, much.data(), much.size()) > 0) {
     }
     expect_refused(client, "no room");
-    close(server); /* a reset: there are unread bytes */
+    close(server); /* a reset: bytes are unread */
     expect_refused(client, "connected or closed");
     const auto [other_client, other_server] =
         hold_connection(hold_listener(address), address);

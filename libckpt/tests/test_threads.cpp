@@ -47,7 +47,8 @@ std::atomic<int> notified_lower;
 void notify(int in_lower)
 {
     (in_lower != 0 ? notified_lower : notified_upper)++;
-    errno = EXDEV; /* the handler must hide this from whom it interrupted */
+    /* The handler must hide this from the interrupted code. */
+    errno = EXDEV;
 }
 
 class Threads : public testing::Test
@@ -76,7 +77,7 @@ std::vector<ckpt_thread> parked()
     return {threads, threads + count};
 }
 
-/* Spins, and so shows whether it runs; notices a changed errno. */
+/* Spins and counts, which shows that it runs; detects a changed errno. */
 struct Busy {
     std::atomic<unsigned long> count{0};
     std::atomic<bool> stop{false};
@@ -170,7 +171,7 @@ TEST_F(Threads, threads_that_come_and_go_are_no_obstacle)
     }
 }
 
-/* The number of the system call that a thread waits in, or -1. */
+/* Returns the number of the system call in which a thread waits, or -1. */
 long waits_in(pid_t tid)
 {
     std::string path = "/proc/self/task/" + std::to_string(tid) + "/syscall";
@@ -186,8 +187,8 @@ long waits_in(pid_t tid)
     return number;
 }
 
-/* Runs `wait` in a thread, freezes and thaws it three times in that wait,
- * then has it ended by `end` and returns what `wait` returned. */
+/* Runs `wait` in a thread, and freezes and thaws the thread three times in that wait. Then calls
+ * `end` to end the wait, and returns the result of `wait`. */
 long frozen_in_wait(std::function<long()> wait, std::function<void()> end)
 {
     std::atomic<pid_t> tid{0};
@@ -338,7 +339,7 @@ TEST_F(Threads, a_deaf_thread_is_named_and_all_are_released)
     ckpt_threads_thaw();
 }
 
-/* A thread that blocks all signals, by a call that nobody sees. */
+/* A thread that blocks all signals, by a raw system call that libckpt does not see. */
 class Deaf
 {
   public:
@@ -419,7 +420,8 @@ TEST_F(Threads, the_sets_of_signals_of_a_thread_are_the_kernels)
     EXPECT_EQ(sets.blocked & CKPT_SIGNAL_BIT(SIGUSR1), CKPT_SIGNAL_BIT(SIGUSR1));
     EXPECT_EQ(sets.waiting, 0u);
     EXPECT_FALSE(ckpt_signal_is_held_up(deaf.tid(), SIGUSR1));
-    ckpt_sys_tgkill(getpid(), deaf.tid(), SIGWINCH); /* which does no harm later */
+    /* This signal does no harm later. */
+    ckpt_sys_tgkill(getpid(), deaf.tid(), SIGWINCH);
     EXPECT_TRUE(ckpt_signal_is_held_up(deaf.tid(), SIGWINCH));
     EXPECT_FALSE(ckpt_signal_is_held_up(deaf.tid(), SIGUSR1));
     ASSERT_EQ(ckpt_signal_sets_read(0, &sets), 0);
@@ -444,7 +446,8 @@ TEST_F(Threads, it_is_told_when_code_of_ours_blocks_the_signal)
                   checkpoint_signal, [](int) { while_answering = shown->busy; }, nullptr),
               0);
     union sigval value = {};
-    ASSERT_EQ(sigqueue(getpid(), checkpoint_signal, value), 0); /* as from elsewhere */
+    /* The signal looks as if another process had sent it. */
+    ASSERT_EQ(sigqueue(getpid(), checkpoint_signal, value), 0);
     EXPECT_NE(while_answering, 0u);
     EXPECT_EQ(state.busy, 0u);
     EXPECT_EQ(state.taken, 1u);
@@ -461,7 +464,7 @@ TEST_F(Threads, it_is_told_when_code_of_ours_blocks_the_signal)
     ckpt_busy_release();
 }
 
-/* Signals that wait are taken and sent again in each freeze, by all threads at once. */
+/* Each freeze consumes pending signals and sends them again, in all threads at once. */
 TEST_F(Threads, signals_that_wait_do_not_become_more)
 {
     constexpr int thread_count = 6;
@@ -508,7 +511,7 @@ class Mutexes : public Threads, public testing::WithParamInterface<int>
 {
 };
 
-/* The kernel would look for the owner by a number of before the restart. */
+/* The kernel would look for the owner by its thread id from before the restart. */
 TEST_P(Mutexes, who_waits_for_one_with_priority_inheritance_is_named)
 {
     const bool inherits = GetParam() == PTHREAD_PRIO_INHERIT;
@@ -596,7 +599,8 @@ TEST_F(Threads, a_signal_from_elsewhere_notifies)
     EXPECT_EQ(notified_upper, 1);
     EXPECT_EQ(notified_lower, 0);
 
-    errno = EDOM; /* our own are meant to park, and there is no freeze */
+    /* The process's own signal parks a thread only in a freeze. */
+    errno = EDOM;
     raise(checkpoint_signal);
     EXPECT_EQ(errno, EDOM);
     EXPECT_EQ(notified_upper, 1);
@@ -610,9 +614,9 @@ int is_lender(int tid)
 }
 
 /*
- * A thread in the lower half: the thread pointer of another one, which belongs
- * to the lower half, stands in for it. The thread must not be parked there,
- * but be told, and park when it is out.
+ * A thread in the lower half: the thread pointer of another thread stands in for the lower half's.
+ * The thread must not be parked there. It must get a notification, and park when it has left the
+ * lower half.
  */
 TEST_F(Threads, a_thread_in_the_lower_half_parks_when_it_is_out)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_threads_recreated.cpp - threads that die and come back. A child process
- * freezes its threads, its parent ends them for real, and the child makes them
- * again: what a restart does, less the memory.
+ * freezes its threads, its parent really ends them, and the child recreates
+ * them: a restart without the memory.
  */
 extern "C" {
 #include "sys/syscall.h"
@@ -53,7 +53,7 @@ std::vector<pid_t> threads_of_this_process()
     return tids;
 }
 
-/* How the child asks its parent to end threads. */
+/* The channel by which the child asks its parent to end threads. */
 class Reaper
 {
   public:
@@ -64,7 +64,7 @@ class Reaper
         }
     }
 
-    /* Child, while frozen: raw system calls only. */
+    /* In the frozen child: uses raw system calls only. */
     bool end(const ckpt_thread *threads, std::size_t count)
     {
         char done = 0;
@@ -76,7 +76,7 @@ class Reaper
         return ckpt_sys_read(answer[0], &done, 1) == 1 && done == 'y';
     }
 
-    /* Parent: serves until the child is gone. */
+    /* In the parent: serves until the child is gone. */
     void serve()
     {
         close(request[1]);
@@ -99,7 +99,7 @@ class Reaper
     int answer[2];
 };
 
-/* Runs `body` in a child whose failures count as this test's. */
+/* Runs `body` in a child; its failures count for this test. */
 void in_child(Reaper &reaper, std::function<void()> body)
 {
     pid_t child = fork();
@@ -115,7 +115,7 @@ void in_child(Reaper &reaper, std::function<void()> body)
         << "status " << status;
 }
 
-/* A checkpoint and a restart of the threads of this process. */
+/* Does what a checkpoint and a restart do to the threads of this process. */
 void die_and_come_back(Reaper &reaper)
 {
     ckpt_failure failure{};
@@ -198,7 +198,8 @@ struct KernelSide {
 
 thread_local int private_value;
 
-/* Holds a recursive mutex across deaths and compares itself with before. */
+/* Holds a recursive mutex across deaths, and compares its state with the one
+ * before. */
 struct Survivor {
     std::atomic<unsigned long> count{0};
     std::atomic<bool> stop{false};
@@ -322,7 +323,8 @@ TEST(Recreate, threads_die_five_times_and_never_notice)
     in_child(reaper, [&] { survive(reaper); });
 }
 
-/* The next thread of this process gets this id, if nobody is faster. */
+/* Gives this id to the next thread of this process, unless another process
+ * takes it. */
 bool ask_for_tid(pid_t tid)
 {
     int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY);
@@ -333,7 +335,8 @@ bool ask_for_tid(pid_t tid)
     return done;
 }
 
-/* Starts threads until one has the id `tid`; what it is called then. */
+/* Starts threads until one has the id `tid`; returns the id that the library
+ * then remembers. */
 std::int32_t remembered_id_of_double(pid_t tid)
 {
     std::int32_t remembered = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_timers.cpp - timers of a process, made again in one that has none.
+ * test_timers.cpp - timers of a process, recreated in a process without any.
  */
 extern "C" {
 #include "base/arena.h"
@@ -52,7 +52,7 @@ itimerspec left_of(int id)
     return syscall(SYS_timer_gettime, id, &time) == 0 ? time : itimerspec{};
 }
 
-/* As kernels before 6.15 do. */
+/* Imitates kernels before 6.15. */
 void forbid_choice_of_ids()
 {
     sock_filter code[] = {
@@ -71,7 +71,7 @@ void forbid_choice_of_ids()
     }
 }
 
-/* Restores in a child, to which no timer is handed down. */
+/* Restores in a child, which inherits no timer. */
 int in_child(const std::function<void()> &before,
              const std::function<bool()> &holds)
 {
@@ -127,7 +127,7 @@ TEST(Timers, KeepIdsTimesAndIntervals)
     ckpt_arena_close(&arena);
 }
 
-/* Now and then one is just due when it is looked at: then it has no time left. */
+/* Now and then a timer is just due when it is read: then it has no time left. */
 TEST(Timers, IntervalsOfProcessorTimeGoOn)
 {
     static volatile sig_atomic_t ticks[2];
@@ -167,7 +167,7 @@ TEST(Timers, IntervalsOfProcessorTimeGoOn)
     ckpt_arena_close(&arena);
 }
 
-/* One that is switched off may have an interval still. */
+/* A timer that is switched off may still have an interval. */
 TEST(Timers, IntervalsThatAreOffStayOff)
 {
     const itimerval off{{0, 1000}, {0, 0}};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_write_set.cpp - which bytes have been changed, whatever their values are at the end.
+ * test_write_set.cpp - which bytes have been written, whatever their values at the end.
  */
 extern "C" {
 #include "task/write_set.h"
@@ -47,7 +47,7 @@ class WriteSet : public testing::Test
 
     volatile char &at(std::size_t i) { return memory_[i]; }
 
-    /* The numbers of the bytes that have been changed. */
+    /* Returns the numbers of the written bytes. */
     std::vector<std::size_t> changed()
     {
         std::vector<std::size_t> numbers;
@@ -136,7 +136,7 @@ void allow(int)
     mprotect(protected_page, page, PROT_READ | PROT_WRITE);
 }
 
-/* The handler was there before. */
+/* The program installed its handler first. */
 class ProgramWithFaults : public WriteSet
 {
   protected:

@@ -52,7 +52,7 @@ class WriteWatch : public testing::Test
 
     void begin() { ASSERT_EQ(ckpt_write_watch_begin(&watch_, memory_, pages * page), 0); }
 
-    /* The numbers of the pages that have been written to. */
+    /* Returns the numbers of the written pages. */
     std::string look()
     {
         std::vector<std::uint8_t> written(pages);
@@ -127,7 +127,7 @@ TEST_F(WriteWatch, SystemCallsWriteToo)
     EXPECT_EQ(look(), "6");
 }
 
-/* As when the kernel takes a page away because memory is short. */
+/* Imitates a kernel that reclaims the page when memory is short. */
 TEST_F(WriteWatch, AWrittenPageThatIsNotThereAnyMoreIsNoted)
 {
     begin();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_xsave.cpp - which processors agree about registers in memory: made-up ones, and
+ * test_xsave.cpp - which processors have the same layout of registers in memory: invented ones, and
  * this one with its kernel.
  */
 extern "C" {
@@ -41,7 +41,7 @@ ckpt_xsave layout_of(const std::vector<Component> &components, std::uint32_t dyn
 
 constexpr std::uint32_t tiles = 1u << 18;
 
-/* As processors have it. */
+/* Layouts of real processors. */
 const ckpt_xsave sse_only = layout_of({});
 const ckpt_xsave avx = layout_of({{2, 576, 256}});
 const ckpt_xsave skylake = layout_of(
@@ -128,7 +128,7 @@ TEST(Xsave, PermissionsAreAskedForAgain)
     };
     const auto refuse = [](unsigned) { return static_cast<long>(-EPERM); };
 
-    EXPECT_EQ(ckpt_xsave_permit(&sapphire_rapids, refuse, &failure), 0); /* it had none */
+    EXPECT_EQ(ckpt_xsave_permit(&sapphire_rapids, refuse, &failure), 0); /* it had no permission */
     with_tiles.permitted = tiles;
     EXPECT_EQ(ckpt_xsave_permit(&with_tiles, give, &failure), 0);
     EXPECT_EQ(asked, std::vector<unsigned>{18});
@@ -189,14 +189,14 @@ TEST(Xsave, ThreadsThatStandStillAreLookedAt)
     ASSERT_EQ(ckpt_threads_open(63, [](int) { notified++; }, nullptr), 0);
     ASSERT_EQ(ckpt_threads_freeze(10000, &failure), 0) << failure.text;
     EXPECT_EQ(ckpt_threads_check_registers(&here, &failure), 0) << failure.text;
-    ckpt_xsave smaller = sse_only; /* as if it had used more than that */
+    ckpt_xsave smaller = sse_only; /* as if it had used more */
     EXPECT_EQ(ckpt_threads_check_registers(&smaller, &failure),
               size_in_frame > 576 ? -ENOTSUP : 0);
     ckpt_threads_thaw();
     stop = true;
     thread.join();
 
-    /* The leader itself, if it may use more. */
+    /* The leader itself, which may use more. */
     ASSERT_EQ(ckpt_threads_freeze(10000, &failure), 0) << failure.text;
     smaller.permitted = tiles;
     EXPECT_EQ(ckpt_threads_check_registers(&smaller, &failure),

@@ -33,8 +33,8 @@ int wait_for(pid_t tid)
     return status;
 }
 
-/* Runs one system call in the thread, which stands after a `syscall`
- * instruction. */
+/* Runs one system call in the thread, whose next instruction follows a
+ * `syscall` instruction. */
 void call(pid_t tid, const user_regs_struct &start, long number)
 {
     user_regs_struct registers = start;

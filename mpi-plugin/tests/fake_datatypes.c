@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fake_datatypes.c - the answers, and what else a call into the lower half needs.
+ * fake_datatypes.c - the answers of the library, and the other things that a call into the lower
+ * half needs.
  */
 #include "tests/fake_datatypes.h"
 
@@ -13,7 +14,7 @@
 #include <string.h>
 
 void *ckpt_lower_function[CKPT_FN_COUNT];
-int ckpt_multiple; /* so there are no lanes: */
+int ckpt_multiple; /* so no thread contexts exist: */
 __thread struct ckpt_lane *ckpt_lane_own;
 
 struct ckpt_lane *ckpt_lane_get(void)
@@ -40,7 +41,7 @@ static int get_extent(MPI_Datatype type, MPI_Aint *bound, MPI_Aint *extent)
     return MPI_SUCCESS;
 }
 
-/* Both halves are one. */
+/* Both halves share one thread pointer. */
 void fake_datatypes_open(void)
 {
     ckpt_thread_pointer_open();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fake_datatypes.h - datatypes of a lower half that is not there: what layout.c asks the
- * library for. Those who make one say what the library would answer.
+ * fake_datatypes.h - datatypes of an imaginary lower half: the answers of the library to layout.c.
+ * The creator of a datatype sets the answers.
  */
 #ifndef CKPT_FAKE_DATATYPES_H
 #define CKPT_FAKE_DATATYPES_H
@@ -19,16 +19,16 @@ struct fake_datatype {
     int type_count;
 };
 
-/* Before any other use: the table of the lower half's functions has ours. */
+/* Installs the fake functions in the table of the lower half; call it before any other use. */
 void fake_datatypes_open(void);
 
-/* The handle by which the code under test knows it, as long as it exists. */
+/* Returns the handle of the type for the code under test, valid while the type exists. */
 static inline MPI_Datatype fake_handle(struct fake_datatype *type)
 {
     return (MPI_Datatype)(void *)type;
 }
 
-/* Contents that were read and not freed. */
+/* Returns how many contents were read and not freed. */
 int fake_contents_open(void);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lower_guest.c - stands for the MPI library and tries what the lower half may
- * and may not do. Each function returns NULL, or what went wrong.
+ * lower_guest.c - stands for the MPI library and tries what the lower half may and may not do. Each
+ * function returns NULL, or an error text.
  *
- * Loaded by lower_subject; with GUEST_ENDS set it ends while it is loaded.
+ * Loaded by lower_subject; with GUEST_ENDS set it exits while it is loaded.
  */
 #include "config.h"
 
@@ -39,7 +39,7 @@
 
 #define MIB ((size_t)1 << 20)
 
-/* What ckpt-host looks up; never called here. */
+/* Symbols that ckpt-host looks up; no test calls them. */
 GUEST int PMPI_Isend(void) { return 1; }
 GUEST int PMPI_Issend(void) { return 1; }
 GUEST int PMPI_Irecv(void) { return 1; }
@@ -63,7 +63,7 @@ static char *map(size_t size, int fd)
                 fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, fd, 0);
 }
 
-/* 1 if every page is mapped, by whomever. */
+/* Returns 1 if every page is mapped, by either half. */
 static int is_occupied(char *address, size_t size)
 {
     unsigned char resident;
@@ -84,15 +84,15 @@ GUEST const char *guest_memory(int (*is_lower)(const void *, size_t))
     a = map(8 * MIB, -1);
     TRY(a != MAP_FAILED && is_lower(a, 8 * MIB));
     a[4 * MIB] = 7;
-    /* What is unmapped is lower still: nobody else can get the address. */
+    /* An unmapped range stays lower: no other code can get the address. */
     TRY(munmap(a + MIB, MIB) == 0 && is_lower(a, 8 * MIB));
     TRY(is_occupied(a + MIB, MIB) && a[4 * MIB] == 7);
     b = map(MIB, -1);
     TRY(b != MAP_FAILED && is_lower(b, MIB) && b[0] == 0);
-    /* Shrinks in place; does not grow. */
+    /* mremap() shrinks in place, and does not grow a mapping. */
     TRY(mremap(a + 3 * MIB, 2 * MIB, MIB, 0) == a + 3 * MIB);
     TRY(mremap(a + 3 * MIB, MIB, 64 * MIB, MREMAP_MAYMOVE) == MAP_FAILED);
-    /* What is outside moves where it is told to, inside too. */
+    /* A mapping outside of the range moves to the given address, also inside the range. */
     file = (char *)syscall(SYS_mmap, NULL, 2 * MIB, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
     TRY(file != MAP_FAILED && !is_lower(file, MIB));
@@ -104,7 +104,7 @@ GUEST const char *guest_memory(int (*is_lower)(const void *, size_t))
     TRY(munmap(a, 8 * MIB) == 0 && munmap(b, MIB) == 0);
     TRY(is_occupied(a, 8 * MIB) && is_occupied(b, MIB));
     TRY(munmap(a + 1, MIB) == -1);
-    /* More than one reservation holds. */
+    /* More than one reservation can hold. */
     a = map(3000 * MIB, -1);
     TRY(a != MAP_FAILED && is_lower(a, 3000 * MIB));
     a[2999 * MIB] = 1;
@@ -144,7 +144,7 @@ static int expected_flags(int fd, int flags)
     return fd >= 192 && fcntl(fd, F_GETFD) == flags;
 }
 
-/* A program started by the lower half gets what it was meant to. */
+/* A program started by the lower half gets the intended environment and descriptors. */
 static const char *inheritance(void)
 {
     char command[128];
@@ -240,7 +240,7 @@ static void *look(void *argument)
     int here;
 
     stack_seen = &here;
-    /* The lower half believes that nothing is blocked. */
+    /* The lower half's library sees no signal as blocked. */
     pthread_sigmask(SIG_SETMASK, NULL, &set);
     mask_seen = sigismember(&set, SIGUSR1) ? 1 : 0;
     return argument;
@@ -257,7 +257,7 @@ GUEST const char *guest_threads(int (*is_lower)(const void *, size_t))
     TRY(pthread_join(thread, &result) == 0 && result == &attributes);
     TRY(is_lower(stack_seen, 1) && mask_seen == 0);
     first = stack_seen;
-    /* A stack is used again, however many threads come and go. */
+    /* A stack is used again, whatever the number of threads. */
     for (int i = 0; i < 3000; i++) {
         TRY(pthread_create(&thread, NULL, look, NULL) == 0);
         TRY(pthread_join(thread, NULL) == 0 && stack_seen == first);
@@ -296,7 +296,7 @@ GUEST const char *guest_signals(void)
     return NULL;
 }
 
-/* How often this thread has slept while it let others run a hundred times. */
+/* Returns how often this thread slept during a hundred yields. */
 GUEST int guest_yields(void)
 {
     struct rusage before, after;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lower_subject.c - a program that loads a lower half and looks at itself.
+ * lower_subject.c - a program that loads a lower half and checks its own process.
  *
- * usage: lower_subject HOST MODE. Exits with 0 if all is as it should be; else
- * says what is not.
+ * usage: lower_subject HOST MODE. Exits with 0 if all is right; otherwise prints the error.
  */
 #include "config.h"
 
@@ -129,7 +128,7 @@ static void finalize(void)
     CHECK(BELOW(((void_t)function[FINALIZE])()) == 0, "MPI_Finalize");
 }
 
-/* Lower memory, as a checkpoint would ask for it. */
+/* Returns the ranges of lower memory as for a checkpoint. */
 static int lower_ranges(struct ckpt_range *ranges)
 {
     int count = BELOW(lower.ranges(ranges, RANGES));
@@ -153,7 +152,7 @@ static int overlaps(const struct ckpt_range *ranges, int count, uint64_t start,
     return 0;
 }
 
-/* Bytes of [start, end) in none of the ranges. */
+/* Returns the bytes of [start, end) in none of the ranges. */
 static uint64_t outside(const struct ckpt_range *ranges, int count,
                         uint64_t start, uint64_t end)
 {
@@ -165,7 +164,7 @@ static uint64_t outside(const struct ckpt_range *ranges, int count,
     return bytes;
 }
 
-/* What is mapped now, was not before, and is not known to be lower. */
+/* Checks memory that is mapped now, was not mapped before, and is not known to be lower. */
 static void check_residue(const struct ckpt_range *before, int before_count)
 {
     static struct ckpt_range known[2 * RANGES], now[RANGES];
@@ -216,8 +215,8 @@ static void read_descriptors(struct open_file *files)
     }
 }
 
-/* What was open is the application's and as before; all else is the lower
- * half's, far up and closed at exec. */
+/* The descriptors that were open belong to the application and are unchanged. All others belong to
+ * the lower half: they have high numbers and are close-on-exec. */
 static void check_descriptors(const struct open_file *before)
 {
     static struct open_file files[DESCRIPTORS];
@@ -243,7 +242,7 @@ static void check_descriptors(const struct open_file *before)
     printf("lower descriptors: %d\n", count);
 }
 
-/* upper: a thread of the application besides the main one, or 0. */
+/* upper: another thread of the application besides the main one, or 0. */
 static void check_threads(int upper)
 {
     DIR *directory = opendir("/proc/self/task");
@@ -273,7 +272,7 @@ static void check_threads(int upper)
             sscanf(line, "SigBlk: %lx", &blocked);
         }
         fclose(file);
-        /* All but KILL, STOP and libc's own 32. */
+        /* All signals except KILL, STOP and libc's own signal 32. */
         CHECK(blocked == (~0ul & ~(1ul << 8 | 1ul << 18 | 1ul << 31)),
               "thread %d blocks %lx", tid, blocked);
         count++;
@@ -304,7 +303,7 @@ static void handler(int signal)
     (void)signal;
 }
 
-/* A receive that is left half-way, and what becomes of it. */
+/* A receive is interrupted half-way, and completed later. */
 static void check_services(void)
 {
     struct status {
@@ -322,7 +321,7 @@ static void check_services(void)
     CHECK(request != NULL, "no request");
     error = BELOW(lower.wait(&request, &status));
     CHECK(error == CKPT_INTERRUPTED, "wait for nothing: %d", error);
-    /* A call that can complete does, interrupt or not. */
+    /* A call that can complete does so, with or without an interrupt. */
     error = BELOW(lower.send(out, 8, BYTE, self, 7, WORLD, &unused));
     CHECK(error == 0, "send: %d", error);
     interrupt = 0;
@@ -341,7 +340,7 @@ static void check_services(void)
     CHECK(error == 0, "wait for ssend: %d", error);
 }
 
-/* One process, one thread: everything the lower half brings is known. */
+/* One process, one thread: everything that the lower half adds is known. */
 static void mode_alone(void)
 {
     static struct ckpt_range before[RANGES];
@@ -382,7 +381,7 @@ static void mode_alone(void)
     CHECK(sbrk(0) == heap_end, "the program break has moved");
 }
 
-/* Called by the guest, with the lower half's thread pointer. */
+/* The guest calls it with the lower half's thread pointer. */
 static int is_lower(const void *address, size_t size)
 {
     static struct ckpt_range ranges[RANGES];
@@ -392,8 +391,8 @@ static int is_lower(const void *address, size_t size)
                    (uint64_t)address + size) == 0;
 }
 
-/* During a checkpoint they are moments of sleep: most of them, as one may be over
- * before the thread is off the processor. */
+/* During a checkpoint, yields become short sleeps. Only most of them are counted, because a sleep
+ * may be over before the thread has left the processor. */
 static void check_yields(void)
 {
     CHECK(BELOW(((void_t)function[GUEST_YIELDS])()) < 50, "they sleep");
@@ -411,7 +410,7 @@ static void check_yields(void)
     CHECK(ckpt_host_yield_moment(5000, 0) == CKPT_MOMENT_NS, "no processor");
 }
 
-/* A library that tries everything. */
+/* Loads a library that tries everything. */
 static void mode_guest(void)
 {
     typedef const char *(*guest_t)(int (*)(const void *, size_t));
@@ -447,7 +446,7 @@ static void mode_guest(void)
     CHECK(strstr(failure.text, "abort()") != NULL, "%s", failure.text);
 }
 
-/* An application's thread that maps and unmaps while the lower half comes. */
+/* A thread of the application maps and unmaps memory while the lower half is loaded. */
 #define UPPER_BLOCKS 512
 #define UPPER_SIZE (64 * 1024)
 static char *volatile upper_blocks[UPPER_BLOCKS];
@@ -500,7 +499,7 @@ static void mode_busy(void)
     finalize();
 }
 
-/* What cannot be loaded says why, and the program goes on. */
+/* A failure to load gives its reason, and the program goes on. */
 static void mode_failures(void)
 {
     struct ckpt_failure failure = {{0}};
@@ -522,7 +521,7 @@ static void mode_failures(void)
     status = load("libmpi.so.40", &failure);
     CHECK(status == -ENOEXEC, "%d", status);
     host = good;
-    load_and_init(); /* after all of that */
+    load_and_init(); /* after all failures */
     finalize();
 }
 
@@ -555,7 +554,7 @@ static void ping_pong(char *buffer, int size, int first)
     }
 }
 
-/* The same by the library's own blocking calls, below all the time. */
+/* The same with the library's own blocking calls, in the lower half all the time. */
 static void ping_pong_native(char *buffer, int size, int first)
 {
     uintptr_t upper = ckpt_thread_pointer_get();

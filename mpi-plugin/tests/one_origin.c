@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * one_origin.c - what is around staging.c and log_limit.c.
+ * one_origin.c - the environment of staging.c and log_limit.c.
  */
 #include "tests/one_origin.h"
 
@@ -97,7 +97,7 @@ unsigned origin_staged_for(int rank)
     return staged[ckpt_piece_of(&window, rank)];
 }
 
-/* As delivery.c does it. */
+/* Delivers as delivery.c does. */
 void origin_deliver(void)
 {
     for (uint32_t i = 0; i < ckpt_staged_count; i++) {
@@ -150,7 +150,7 @@ MPI_Win ckpt_independent_find(uint64_t id)
     return id == WINDOW_ID && !origin_world.is_freed ? &window : NULL;
 }
 
-/* Of a shared window all ranks need the one piece. */
+/* In a shared window, all ranks use the one piece. */
 static uint64_t kept_of(int piece)
 {
     const uint64_t *kept = origin_world.kept;

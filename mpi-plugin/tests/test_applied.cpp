@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_applied.cpp - records that become known in any order: the later delivery stays.
+ * test_applied.cpp - records that become known in any order: the later delivery wins.
  */
 extern "C" {
 #include "independent/applied.h"
@@ -20,7 +20,8 @@ extern "C" {
 namespace
 {
 
-constexpr std::size_t page = 256; /* a whole one is just a long range here */
+/* A whole page is just a long range here. */
+constexpr std::size_t page = 256;
 constexpr std::size_t pages = 4;
 
 using Ranges = std::vector<ckpt_log_range>;
@@ -36,7 +37,7 @@ class Log
         ckpt_log_format(log_, capacity);
     }
 
-    /* All bytes of it have one value. */
+    /* All its bytes have one value. */
     ckpt_log_record *add(std::uint64_t order, const Ranges &ranges, char value)
     {
         std::size_t bytes = 0;
@@ -68,7 +69,7 @@ class Applied : public testing::Test
     std::vector<char> memory_ = std::vector<char>(pages * page, 0);
 };
 
-/* A rank's own capture is applied before an older one of another rank becomes known. */
+/* A rank applies its own capture before it learns of an older one of another rank. */
 TEST_F(Applied, ALowerNumberNeverOverwrites)
 {
     ckpt_applied_add(log_.add(7, {{0, page}}, 7), memory_.data());

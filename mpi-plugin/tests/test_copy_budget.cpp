@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_copy_budget.cpp - copies of messages get their share of the time, and no more.
+ * test_copy_budget.cpp - copies of messages take their share of the time, and no more.
  */
 extern "C" {
 #include "cut/copy_budget.h"
@@ -55,8 +55,8 @@ TEST_F(CopyBudget, WhatIsTooLargeForItTakesNothing)
     EXPECT_EQ(budget.left, CKPT_COPY_SAVED_BYTES);
 }
 
-/* The clock of the machine fills it while this runs, but never beyond the time
- * that passes. */
+/* The machine's clock refills the budget during the test, but never by more than the elapsed
+ * time. */
 TEST_F(CopyBudget, ATightLoopGetsItsShareOnly)
 {
     constexpr uint64_t PIECE = 4096;

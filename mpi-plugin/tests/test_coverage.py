@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests of the generator: that no MPI function can be forgotten, and what the
-wrappers look like. Environment: CKPT_STANDIN, MPI_LIBRARY, MPI_PREPROCESSOR,
-MPIRUN, READELF, as the makefile sets them."""
+"""Tests of the generator: no MPI function can be forgotten, and the wrappers have the right form.
+Environment: CKPT_STANDIN, MPI_LIBRARY, MPI_PREPROCESSOR, MPIRUN, READELF, as the makefile sets
+them."""
 
 import dataclasses
 import os
@@ -80,7 +80,7 @@ def wrapper_texts(header):
 
 
 def prototype(declaration):
-    """Both names of a function: `Send(int x)` as PMPI_ and MPI_."""
+    """Declares both names of a function: `Send(int x)` as PMPI_ and MPI_."""
     return f"int PMPI_{declaration}; int MPI_{declaration};"
 
 
@@ -165,7 +165,7 @@ class StandIn(unittest.TestCase):
         cls.symbols = library.symbols(readelf, os.environ["CKPT_STANDIN"])
 
     def complaints(self, **changes):
-        """About the stand-in with some symbols changed, or (None) removed."""
+        """Returns complaints about the stand-in with some symbols changed, or (None) removed."""
         symbols = {**self.symbols, **changes}
         symbols = {name: symbol for name, symbol in symbols.items() if symbol is not None}
         return check_standin.complaints(
@@ -195,7 +195,7 @@ class StandIn(unittest.TestCase):
         self.assertEqual(check_standin.missing_fortran(fortran, standin), sorted(fortran))
 
     def test_name_of_the_application_is_noticed(self):
-        """Rmpi has a function mpi_send of its own."""
+        """Rmpi has its own function mpi_send."""
         found = self.complaints(mpi_send=self.symbols["mpi_send_"])
         self.assertEqual(found, ["mpi_send may be a function of the application"])
 
@@ -214,7 +214,7 @@ class StandIn(unittest.TestCase):
 
 
 class Calls(unittest.TestCase):
-    """The same program with the real library and with the stand-in."""
+    """Runs the same program with the real library and with the stand-in."""
 
     def run_calls(self, *options):
         environment = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_coverage_calls.c - calls that go through generated wrappers, with their
- * results checked. Prints "all right" on rank 0; runs alike with the real
- * library and with the stand-in. Any number of ranks from 2.
+ * test_coverage_calls.c - calls through generated wrappers, with checks of their results. Prints
+ * "all right" on rank 0, with the real library and with the stand-in alike. Runs on 2 or more
+ * ranks.
  */
 #include <mpi.h>
 
@@ -68,7 +68,7 @@ static void test_rooted(void)
 
     MPI_Bcast(&value, 1, derived, 0, world);
     CHECK(value == 42);
-    /* What only the root gives may be anything elsewhere. */
+    /* Arguments that are significant only at the root may have any value elsewhere. */
     MPI_Gather(&rank, 1, MPI_INT, rank == 0 ? from : NULL, 1,
                rank == 0 ? derived : nowhere, 0, world);
     CHECK(rank != 0 || from[size - 1] == size - 1);
@@ -286,7 +286,7 @@ static void test_file(const char *path)
     CHECK(element == MPI_INT && strcmp(representation, "native") == 0);
     MPI_File_close(&file);
     CHECK(file == MPI_FILE_NULL);
-    /* Errors of opening go to the handler of MPI_FILE_NULL, which returns. */
+    /* Errors of MPI_File_open go to the handler of MPI_FILE_NULL, which returns. */
     error = MPI_File_open(world, "/nowhere/at/all", MPI_MODE_RDONLY,
                           MPI_INFO_NULL, &file);
     MPI_Error_class(error, &error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_excluded.cpp - the table of memory that is not saved, beside a set of pages.
+ * test_excluded.cpp - the table of memory that is not saved, compared with a set of pages.
  */
 extern "C" {
 #include "user/excluded.h"
@@ -97,7 +97,8 @@ TEST_F(Excluded, WhatDoesNotFitChangesNothing)
     EXPECT_EQ(ckpt_excluded_add(8 * CKPT_EXCLUDED_CAPACITY * page, 3 * page), 0);
     const std::size_t before = pages().size();
     EXPECT_EQ(ckpt_excluded_remove((8 * CKPT_EXCLUDED_CAPACITY + 1) * page, 1), -ENOSPC);
-    EXPECT_EQ(pages().size(), before); /* it is not saved, as before */
+    /* This range is excluded already. */
+    EXPECT_EQ(pages().size(), before);
 }
 
 TEST_F(Excluded, AnyOrderOfChanges)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_history.cpp - what a rank notes of a checkpoint: in order, within bounds,
- * and counted also where there was no room.
+ * test_history.cpp - a rank's notes about a checkpoint: in order, within bounds, and counted also
+ * without room.
  */
 extern "C" {
 #include "cut/history.h"
@@ -16,7 +16,8 @@ extern "C" {
 namespace
 {
 
-using Page = struct ckpt_rank_page; /* and no function */
+/* The struct has the same name as the function. */
+using Page = struct ckpt_rank_page;
 
 std::unique_ptr<Page> page;
 
@@ -78,7 +79,7 @@ TEST_F(History, IsOfOneCheckpoint)
 
 } // namespace
 
-/* In place of that which is shared with an agent. */
+/* Replaces the page that is shared with an agent. */
 struct ckpt_rank_page *ckpt_rank_page(void)
 {
     return page.get();

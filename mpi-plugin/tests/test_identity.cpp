@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_identity.cpp - the identity of a process stays over exec, whatever it is
- * called, and is another one for its children.
+ * test_identity.cpp - the identity of a process survives exec, whatever its name, and differs from
+ * the identity of its children.
  */
 extern "C" {
 #include "alone/identity.h"
@@ -27,7 +27,7 @@ std::string identity()
     return text.data();
 }
 
-/* Process id and field 22 of proc(5), by other means. */
+/* Reads process id and field 22 of proc(5) in an independent way. */
 std::string read_by_awk(pid_t pid)
 {
     std::array<char, 64> line{};

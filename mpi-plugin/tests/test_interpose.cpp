@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_interpose.cpp - what the application gets from signal and thread calls.
+ * test_interpose.cpp - results of signal and thread calls for the application.
  *
- * The interposers are linked into this program and so take the place of
- * libc's. Threads are ended for real and made again, as by a restart; then
- * libc remembers ids that the kernel has forgotten.
+ * The interposers are linked into this program and so replace libc's functions. Threads are really
+ * ended and recreated, as by a restart; then libc remembers ids that the kernel has forgotten.
  */
 extern "C" {
 #include "sys/thread_pointer.h"
@@ -99,7 +98,7 @@ TEST(Interpose, masks_leave_the_checkpoint_signal_open)
         [] {});
 }
 
-/* The kernel's own answer, which ends the program if a frame does not fit. */
+/* Returns the kernel's own answer; the kernel ends the program if a frame does not fit. */
 stack_t known_stack()
 {
     stack_t stack{};
@@ -121,7 +120,7 @@ TEST(Interpose, no_frame_is_put_on_a_stack_that_is_too_small_for_it)
             ASSERT_EQ(sigaltstack(&too_small, &old), 0);
             EXPECT_EQ(old.ss_flags, SS_DISABLE);
             EXPECT_EQ(known_stack().ss_flags, SS_DISABLE);
-            ckpt_threads_notify_again(); /* it would have ended here */
+            ckpt_threads_notify_again(); /* otherwise the program would end here */
             ASSERT_EQ(sigaltstack(nullptr, &old), 0);
             EXPECT_EQ(old.ss_sp, small);
             EXPECT_EQ(old.ss_size, sizeof(small));
@@ -163,14 +162,14 @@ TEST(Interpose, raw_masks_leave_the_checkpoint_signal_open)
             ASSERT_EQ(syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, &old, 8), 0);
             EXPECT_NE(old & 1ull << (SIGUSR1 - 1), 0u);
             EXPECT_FALSE(blocks(SIGUSR1));
-            /* Programs ask so whether memory can be read. */
+            /* Programs probe in this way whether memory can be read. */
             EXPECT_EQ(syscall(SYS_rt_sigprocmask, -1, &all, nullptr, 8), -1);
             EXPECT_EQ(errno, EINVAL);
             EXPECT_EQ(syscall(SYS_rt_sigprocmask, -1, 8, nullptr, 8), -1);
             EXPECT_EQ(errno, EFAULT);
             EXPECT_EQ(syscall(SYS_rt_sigprocmask, SIG_SETMASK, 8, nullptr, 8), -1);
             EXPECT_EQ(errno, EFAULT);
-            EXPECT_EQ(syscall(SYS_getpid), getpid()); /* others are as ever */
+            EXPECT_EQ(syscall(SYS_getpid), getpid()); /* other calls work as before */
         },
         [] {});
 }
@@ -267,7 +266,7 @@ TEST(Interpose, contexts_leave_the_checkpoint_signal_open)
                 EXPECT_EQ(visits, i);
                 EXPECT_FALSE(blocks(SIGUSR1));
             }
-            /* What was saved last can be gone to more than once. */
+            /* A saved context can be restored more than once. */
             static std::atomic<int> comes;
             static ucontext_t here;
             getcontext(&here);
@@ -371,7 +370,7 @@ struct Pipes {
     }
 };
 
-/* In the child: one thread dies and comes back. */
+/* In the child: one thread dies and is recreated. */
 void die_and_come_back(Pipes &pipes)
 {
     ckpt_failure failure{};
@@ -395,7 +394,7 @@ void die_and_come_back(Pipes &pipes)
     ASSERT_EQ(status, 0) << failure.text;
 }
 
-/* In the parent. */
+/* In the parent: ends that thread. */
 void reap_one(Pipes &pipes)
 {
     pid_t tid;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_layout.cpp - which bytes a datatype means, beside the type maps of the standard
- * (MPI 3.1, section 4.1) written out here; and the stream of these bytes, beside a copy byte
- * by byte.
+ * test_layout.cpp - the bytes that a datatype covers, compared with the type maps of the standard
+ * (MPI 3.1, section 4.1), which are written out here; and the packed stream of these bytes,
+ * compared with a copy byte by byte.
  */
 #define OMPI_SKIP_MPICXX 1
 extern "C" {
@@ -23,7 +23,7 @@ namespace
 
 using Places = std::vector<std::int64_t>; /* of bytes, in the order of the type map */
 
-/* A datatype with all that it refers to. */
+/* A datatype with all types that it refers to. */
 struct Type {
     fake_datatype fake{};
     std::vector<int> integers;
@@ -32,8 +32,8 @@ struct Type {
     Places map; /* of one element */
 };
 
-/* Constructors of the standard. Each has the arguments of MPI_Type_get_contents, and writes
- * the type map out of what it says of its elements. */
+/* Constructors of the standard. Each takes the arguments of MPI_Type_get_contents, and computes the
+ * type map from the standard's definition. */
 class Types
 {
   public:
@@ -56,7 +56,7 @@ class Types
         return type;
     }
 
-    /* In elements (MPI_Type_vector) or bytes (MPI_Type_create_hvector). */
+    /* The stride is in elements (MPI_Type_vector) or bytes (MPI_Type_create_hvector). */
     Type &vector(int count, int length, int stride, bool in_bytes, Type &inner)
     {
         const MPI_Aint step = in_bytes ? stride : stride * inner.fake.extent;
@@ -71,7 +71,7 @@ class Types
         return type;
     }
 
-    /* Blocks of their own lengths, or all as long as the first. */
+    /* Blocks of different lengths, or all as long as the first. */
     Type &indexed(const std::vector<int> &lengths, const std::vector<int> &places,
                   bool in_bytes, bool one_length, MPI_Aint extent, Type &inner)
     {
@@ -109,7 +109,7 @@ class Types
         return type;
     }
 
-    /* Two or three dimensions. */
+    /* An array of two or three dimensions. */
     Type &subarray(const std::vector<int> &sizes, const std::vector<int> &subsizes,
                    const std::vector<int> &starts, int order, Type &inner)
     {
@@ -165,7 +165,7 @@ class Types
     }
 
   private:
-    /* Every element of the whole array, in the order of memory: is it in the part? */
+    /* Visits every element of the whole array, in memory order, and adds those in the part. */
     static void add_subarray(Type &type, const Type &inner, const std::vector<int> &sizes,
                              const std::vector<int> &subsizes, const std::vector<int> &starts,
                              int order)
@@ -190,7 +190,7 @@ class Types
         }
     }
 
-    std::list<Type> all_; /* they stay where they are */
+    std::list<Type> all_; /* types never move */
 };
 
 class Layout
@@ -222,7 +222,7 @@ class Layout
 class Maps : public testing::Test
 {
   protected:
-    /* `count` elements are what the standard says, and nothing is left behind. */
+    /* The layout of `count` elements equals the standard's, and all contents are freed. */
     void expect_right(Type &type, int count = 3)
     {
         Type elements;
@@ -236,7 +236,7 @@ class Maps : public testing::Test
         expect_repeated(type, count, elements.map);
     }
 
-    /* The same by one element's ranges. */
+    /* Does the same with the ranges of one element. */
     static void expect_repeated(Type &type, int count, const Places &map)
     {
         Layout one, all;

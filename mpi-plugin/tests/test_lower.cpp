@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * test_lower.cpp - a lower half is loaded, works, and keeps to itself.
+ * test_lower.cpp - a lower half is loaded, works, and does not disturb the
+ * application.
  *
- * The work is done by lower_subject, a process of its own for each test. The
- * launcher is the one found by configure, or CKPT_TEST_MPIRUN. Run as root, it
- * needs OMPI_ALLOW_RUN_AS_ROOT and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM set to 1.
+ * lower_subject, a separate process for each test, does the work. The launcher
+ * is configure's choice, or CKPT_TEST_MPIRUN. Run as root, it needs
+ * OMPI_ALLOW_RUN_AS_ROOT and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM set to 1.
  */
 #include <gtest/gtest.h>
 
@@ -25,7 +26,8 @@ std::string subject(int ranks, const std::string &mode)
            " ./lower_subject ./ckpt-host " + mode;
 }
 
-// The exit status of a shell command; its output goes to `output`.
+// Runs a shell command; returns its exit status and puts its output into
+// `output`.
 int run(const std::string &command, std::string &output)
 {
     std::FILE *pipe = popen((command + " 2>&1").c_str(), "r");

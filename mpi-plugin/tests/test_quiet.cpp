@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_quiet.cpp - a target copies its memory only while nothing is in it that its origins
- * have not delivered, whatever they do meanwhile.
+ * test_quiet.cpp - a target copies its memory only while it has no undelivered puts, whatever its
+ * origins do meanwhile.
  */
 extern "C" {
 #include "independent/quiet.h"
@@ -21,7 +21,7 @@ extern "C" {
 namespace
 {
 
-/* The record of a window of so many ranks. */
+/* The record of a window with `ranks` ranks. */
 class Record
 {
   public:
@@ -66,7 +66,7 @@ TEST(Quiet, IsGivenToWhoAsksWhenAllHaveDelivered)
     EXPECT_EQ(ckpt_quiet_break(record.get(), 0, 1), 1);
 }
 
-/* The words of others are as they were. */
+/* The words of other ranks are unchanged. */
 TEST(Quiet, TouchesNothingElse)
 {
     Record record(3);
@@ -79,20 +79,20 @@ TEST(Quiet, TouchesNothingElse)
     EXPECT_EQ(ckpt_record_target(record.get(), 2)->owner, 2u);
 }
 
-/* Origins that put into their parts of a target's memory and deliver now and then, as
- * direct.c does, while the target copies it. */
+/* Origins that put into their parts of a target's memory and deliver now and then, as direct.c
+ * does, while the target copies the memory. */
 class Traffic
 {
   public:
     explicit Traffic(bool asks) : asks_(asks) {}
 
-    /* What is in a part, as the origin has delivered it. */
+    /* The content of a part, as the origin has delivered it. */
     struct Part {
         std::uint64_t value[32];
         std::uint64_t delivered;
     };
 
-    /* Until many copies were made, and somebody has put directly. */
+    /* Runs until many copies were made, and an origin has put directly. */
     void run()
     {
         std::vector<std::thread> origins;
@@ -151,7 +151,7 @@ class Traffic
         }
     }
 
-    /* Some puts, and what delivers the last of them. */
+    /* Makes some puts, and then delivers them. */
     void put_until_stopped(int origin)
     {
         std::mt19937 random(static_cast<unsigned>(origin));
@@ -178,7 +178,7 @@ class Traffic
         }
     }
 
-    /* A copy counts if the memory is quiet. */
+    /* A copy counts only if the memory is quiet. */
     void copy()
     {
         if (!ckpt_quiet_is_kept(record_.get(), target) && asks_) {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_staging.cpp - what a rank means to do to the memory of others: staged, delivered,
- * trimmed when nobody can need it any more, and given up when there is no room. That the
- * bound by which it is trimmed is exact is shown by mutants of it, with which a replay goes
- * wrong or the log is longer than it need be.
+ * test_staging.cpp - the writes of a rank to the memory of others: staged, delivered, trimmed when
+ * no rank can need them, and given up without room. Mutants show that the bound for trimming is
+ * exact: with a mutant, a replay goes wrong or the log is longer than necessary.
  */
 extern "C" {
 #include "independent/applied.h"
@@ -73,7 +72,7 @@ class Staging : public testing::Test
         return done;
     }
 
-    /* Delivers to `other` until so many bytes of the log are in use. */
+    /* Delivers to `other` until `bytes` bytes of the log are in use. */
     static bool log_more_than(std::uint64_t bytes)
     {
         bool done = true;
@@ -134,7 +133,7 @@ TEST_F(Staging, AsManyAsTheLogHasRoomForCanWait)
     }
     EXPECT_EQ(origin_staged(), many);
     origin_deliver();
-    for (unsigned i = 0; i < many; i++) { /* what comes later stays */
+    for (unsigned i = 0; i < many; i++) { /* later records stay */
         EXPECT_EQ(origin_memory(other)[2 * i], static_cast<char>(i)) << i;
     }
 }
@@ -291,11 +290,11 @@ TEST_F(Staging, TheLogOfEventsIsTheRanksOwn)
 namespace
 {
 
-/* What is left of a random job in which the target takes checkpoints and is then killed. */
+/* The result of a random job whose target takes checkpoints and is then killed. */
 struct Outcome {
-    bool is_replayed; /* from its newest checkpoint, by the log: its memory is as it was */
+    bool is_replayed; /* the replayed memory is right */
     std::size_t records; /* left in the log */
-    std::size_t needed;  /* that are not in the checkpoint */
+    std::size_t needed;  /* records not in the checkpoint */
 };
 
 class RandomJob
@@ -305,7 +304,7 @@ class RandomJob
     {
         origin_open(1 << 16, 0);
         origin_world.bound_error = bound_error;
-        checkpoint(); /* the first one is taken at once */
+        checkpoint(); /* the first checkpoint is taken at once */
     }
     ~RandomJob() { origin_close(); }
 
@@ -332,7 +331,7 @@ class RandomJob
         case 0:
             checkpoint();
             break;
-        case 8: /* as at any checkpoint of the origin's */
+        case 8: /* as at any checkpoint of the origin */
             origin_trim();
             break;
         case 1:
@@ -352,7 +351,7 @@ class RandomJob
         }
     }
 
-    /* All of the target's memory, and the newest interval in it; told, and trimmed by. */
+    /* Saves the target's memory and its newest interval, reports it, and trims the log. */
     void checkpoint()
     {
         origin_deliver();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_volatile_log.cpp - the rings of a volatile log, beside a list of what is in them.
+ * test_volatile_log.cpp - the rings of a volatile log, compared with a list of their records.
  */
 extern "C" {
 #include "independent/volatile_log.h"
@@ -29,7 +29,7 @@ struct Known {
     bool is_dropped = false;
 };
 
-/* One ring, and what must be in it. The other one is there to be hit by mistake. */
+/* One ring, and its expected content. The other ring must stay untouched. */
 class Ring
 {
   public:
@@ -56,7 +56,8 @@ class Ring
         return true;
     }
 
-    /* Bytes that a record of so many would take, with the filler before it. */
+    /* Returns how many bytes a record of `bytes` bytes would take, including the filler before
+     * it. */
     std::uint64_t need(std::size_t bytes) const
     {
         const std::uint64_t size = (header + bytes + 7) / 8 * 8;
@@ -131,7 +132,7 @@ std::string random_bytes(std::mt19937 &chance, std::size_t most)
     return bytes;
 }
 
-/* What is at random asked of a ring that holds something. */
+/* Makes a random change to a ring that is not empty. */
 void change(Ring &ring, std::mt19937 &chance)
 {
     const std::size_t which = chance() % ring.known.size();
@@ -187,11 +188,11 @@ TEST_P(VolatileLog, TakesARecordAsLongAsItself)
         ring.trim(1);
         ASSERT_TRUE(ring.add("short"));
         EXPECT_FALSE(ring.add(longest));
-        ring.trim(1); /* an empty ring begins anew at its start */
+        ring.trim(1); /* an empty ring restarts at its start */
     }
 }
 
-/* What is counted as logged is what the rings have had, fillers with it. */
+/* The count of logged bytes includes fillers. */
 TEST_P(VolatileLog, CountsWhatHasBeenInIt)
 {
     Ring ring(GetParam());
@@ -236,8 +237,8 @@ TEST_P(VolatileLog, PassesOverWhatHasBeenTrimmed)
     EXPECT_EQ(record, ckpt_log_at(ring.log, ring.ring, position));
 }
 
-/* Whoever reads the log of a rank that runs sees records as they were, none that has been
- * written over in part. */
+/* A reader of the log of a running rank sees unchanged records, and none that is partly
+ * overwritten. */
 TEST_P(VolatileLog, IsReadWhileItIsTrimmed)
 {
     constexpr std::uint64_t key = 0x9e3779b97f4a7c15;

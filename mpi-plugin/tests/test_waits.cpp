@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_waits.cpp - calls with a time-out that are interrupted again and again:
- * they last as long as they were asked to, and never show EINTR.
+ * test_waits.cpp - calls with a time-out that are interrupted again and again: they last as long as
+ * requested, and never fail with EINTR.
  */
 extern "C" {
 #include "task/threads.h"
@@ -37,7 +37,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int checkpoint_signal = 63;
 constexpr auto asked = 400ms;
 constexpr timespec time_asked{0, 400000000};
-/* Twenty interruptions that each began anew would take 20 times as long. */
+/* If each of twenty interruptions restarted the time-out, the wait would take 20 times as long. */
 constexpr auto between = 20ms;
 constexpr auto longest = 6s;
 
@@ -45,7 +45,7 @@ void ignore(int)
 {
 }
 
-/* Interrupts `wait` until it returns; expects the time to be as asked. */
+/* Interrupts `wait` until it returns; expects the requested duration. */
 void check(const char *name, const std::function<bool()> &wait)
 {
     std::atomic<bool> is_done{false};
@@ -197,7 +197,7 @@ TEST_F(Waits, UntilATimeOfAMonotonicClock)
         int error = 0;
 
         pthread_mutex_lock(&own);
-        while (error == 0) { /* may wake up for nothing, as POSIX says */
+        while (error == 0) { /* POSIX allows spurious wake-ups */
             error =
                 pthread_cond_clockwait(&condition, &own, CLOCK_MONOTONIC, &end);
         }
@@ -242,7 +242,7 @@ TEST_F(Waits, SocketWithATimeOutGoesOn)
         got = recv(ends[0], &byte, 1, 0);
         is_done = true;
     });
-    for (int round = 0; round < 30; round++) { /* starts anew, so lasts */
+    for (int round = 0; round < 30; round++) { /* each round restarts, so it lasts */
         ckpt_failure failure{};
         std::this_thread::sleep_for(between);
         EXPECT_EQ(ckpt_threads_freeze(60000, &failure), 0) << failure.text;

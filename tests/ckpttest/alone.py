@@ -12,12 +12,12 @@ from .settings import PATIENCE
 
 
 def name(lab):
-    """Of the lab's job, which jobs of other tests at the same time do not have."""
+    """Returns a job name that jobs of concurrent tests do not have."""
     return f"alone-{os.getpid()}-{lab.directory.name}"
 
 
 def lines_of(*command):
-    """The output of a run without ckpt."""
+    """Returns the output lines of a run without ckpt."""
     return subprocess.run(
         [str(word) for word in command],
         capture_output=True,
@@ -28,25 +28,26 @@ def lines_of(*command):
 
 
 def start(lab, *command, options=(), before=(), **settings):
-    """`ckpt run -- command`, as a job of that name. before: a command that executes it."""
+    """Starts `ckpt run -- command` as the job name(lab). before: a command that executes `ckpt
+    run`."""
     run = [*before, lab.ckpt_program, "run", "--name", name(lab), *options, "--", *command]
     return lab._start(run, settings)  # pylint: disable=protected-access
 
 
 def status(lab):
-    """What `ckpt status` tells of the running job, or None."""
+    """Returns what `ckpt status` says about the running job, or None."""
     done = lab.ckpt("status", name(lab), "--json")
     found = json.loads(done.stdout) if done.returncode == 0 else [{}]
     return found[0] if found[0].get("phase") == "running" else None
 
 
 def newest(store):
-    """The number of the newest checkpoint in the directory; 0: there is none."""
+    """Returns the number of the newest checkpoint in the directory, 0 if it has no checkpoint."""
     return max((int(path.parent.name) for path in store.glob("*/0*/manifest.json")), default=0)
 
 
 def wait_until(job, condition):
-    """Until the condition holds of a job that runs on; what it gave."""
+    """Waits until the condition holds while the job runs; returns the condition's value."""
     deadline = time.monotonic() + PATIENCE
     while not (found := condition()):
         assert time.monotonic() < deadline, "it does not come true"
@@ -55,30 +56,30 @@ def wait_until(job, condition):
 
 
 def process_of(lab, job):
-    """The program's process id, once it has an agent."""
+    """Returns the program's process id, once the program has an agent."""
     return wait_until(job, lambda: status(lab))["ranks"][0]["pid"]
 
 
 def is_process(lab, pid):
-    """Whether the running job is that process, and not one that has just ended."""
+    """Whether the running job is the process `pid`, not a process that has just ended."""
     found = status(lab)
     return found is not None and found["ranks"][0]["pid"] == pid
 
 
 def save(lab):
-    """A checkpoint, which must be committed; its name."""
+    """Takes a checkpoint, which must be committed; returns its name."""
     return lab.ckpt_json("checkpoint", name(lab))["name"]
 
 
 def kill(lab, job):
-    """SIGKILL to the program, as the kernel may send it."""
+    """Sends SIGKILL to the program, as the kernel may do."""
     pid = process_of(lab, job)
     processes.kill(pid)
     assert processes.wait_until_gone([pid], PATIENCE)
 
 
 def save_twice_and_kill(lab, job):
-    """Afterwards `ckpt run` starts the program again."""
+    """Takes two checkpoints and kills the program, which `ckpt run` then starts again."""
     process_of(lab, job)
     save(lab)
     last = save(lab)

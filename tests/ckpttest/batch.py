@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""batch.py - sessions with Slurm: a job is preempted twice; one that needs five minutes has
-a limit of two. What campaign-slurm does and shows."""
+"""batch.py - the sessions with Slurm of campaign-slurm: Slurm preempts one job twice; another job
+needs five minutes and has a limit of two."""
 
 import re
 import shutil
@@ -16,7 +16,7 @@ ENDED = ("COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "NODE_FAIL")
 
 
 class Log:
-    """What happens to a job, with seconds since it was submitted."""
+    """Events of a job, with the seconds since its submission."""
 
     def __init__(self, job):
         self.job = job
@@ -25,11 +25,11 @@ class Log:
         self.shown = 0
 
     def say(self, text):
-        """A line of the log."""
+        """Prints a line of the log."""
         print(f"{time.monotonic() - self.began:6.1f} s  {text}", flush=True)
 
     def look(self):
-        """Tells what is new; what Slurm says of the job."""
+        """Prints new events; returns what Slurm says about the job."""
         facts = self.job.facts()
         lines = self.job.lines
         for line in lines[self.shown :]:
@@ -44,7 +44,7 @@ class Log:
         return facts
 
     def until(self, condition, seconds=1200):
-        """Looks on until it holds of what Slurm says."""
+        """Calls look() until the condition holds for what Slurm says."""
         while not condition(facts := self.look()):
             assert time.monotonic() - self.began < seconds, facts
             time.sleep(slurm.POLL)
@@ -58,7 +58,7 @@ def _place(directory, program):
 
 
 def _submit(cluster, directory, program, *options):
-    """The ready script, as it is; its log."""
+    """Submits the unchanged example script; returns the job's log."""
     _place(directory, program)
     arguments = [str(word) for word in program.argv[1:]]
     job = cluster.submit(directory, SCRIPT, *arguments, options=options)
@@ -68,9 +68,9 @@ def _submit(cluster, directory, program, *options):
 
 
 def _finish(log, directory, program, expected):
-    """Until its end, which must be right; how often it was started again."""
+    """Waits for the job's end, which must be right; returns how often the job was started again."""
     facts = log.until(lambda facts: facts["JobState"] in ENDED)
-    log.look()  # what it has written last
+    log.look()  # prints the job's last lines
     assert facts["JobState"] == "COMPLETED", facts
     assert program.answer(log.job.lines, directory) == expected, "another answer"
     log.say("its results are those of an undisturbed run")
@@ -78,7 +78,7 @@ def _finish(log, directory, program, expected):
 
 
 def preempted(cluster, directory, steps, times):
-    """LAMMPS, from which jobs of a higher priority take the nodes."""
+    """Runs LAMMPS while jobs of a higher priority take its nodes."""
     program = programs.lammps(steps, every=50)
     expected = Lab(directory / "native").run_native(program).answer
     log = _submit(cluster, directory / "work", program, "--nodes=2", "--ntasks-per-node=1")
@@ -97,7 +97,7 @@ def preempted(cluster, directory, steps, times):
 
 
 def limited(cluster, directory, minutes, limit):
-    """So many minutes of work, and a limit of fewer."""
+    """Runs a job that needs `minutes`, under a smaller time limit."""
     pause = 0.1  # seconds of a step
     steps = int(minutes * 60 / pause)
     program = programs.memory(32, steps, pause_us=int(pause * 1e6))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""clocks.py - hosts that were started at other times: time namespaces."""
+"""clocks.py - simulated hosts with other boot times, by way of time namespaces."""
 
 import functools
 import subprocess
@@ -7,7 +7,7 @@ import sys
 
 from .settings import PATIENCE
 
-# Seconds that a host is up besides the real ones, so that another may have been
+# Seconds added to the uptime of a simulated host. The real host then looks as if it had been
 # started later.
 UP = 200_000
 
@@ -15,7 +15,7 @@ CLOCK = [sys.executable, "-c", "import time; print(time.monotonic())"]
 
 
 def on_host(up):
-    """The words before a command that runs where the host is up so much longer."""
+    """Returns the words before a command that runs with `up` more seconds of uptime."""
     return ["unshare", "-T", "--monotonic", str(up), "--boottime", str(up), "--"]
 
 
@@ -29,7 +29,7 @@ def _read(*words):
 
 @functools.cache
 def why_not():
-    """Why there can be no such hosts here, or None."""
+    """Says why this machine cannot simulate such hosts, or returns None."""
     try:
         shift = _read(*on_host(UP)) - _read()
     except OSError as error:

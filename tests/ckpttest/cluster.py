@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""cluster.py - nodes on one machine: each has a network namespace, a host name, a
-/dev/shm, a scratch and a run directory of its own. Needs root.
+"""cluster.py - nodes on one machine: each has its own network namespace, host name, /dev/shm,
+scratch directory and run directory. Needs root.
 
-What a node is, is not in its processes: a node whose processes were killed can be entered
-again, like one that was switched off and on.
+A node does not depend on its processes: after all of them are killed, commands can enter the node
+again, like a machine that was switched off and on.
 """
 
 import contextlib
@@ -27,8 +27,8 @@ HEAD = "head"  # the node without ranks
 
 _numbers = itertools.count(1)
 
-# enter NODE COMMAND...: runs a command on a node; as rsh, it joins the words, and from a
-# node it reaches those that the node sees.
+# enter NODE COMMAND...: runs a command on a node. Like rsh, it joins the words. On a node it
+# reaches only the nodes that the node sees.
 ENTER = """#!/bin/bash
 node=$1; shift
 if [ -n "$CLUSTER_NODE" ] && ! cmp -s {links}/"$CLUSTER_NODE" {links}/"$node"; then
@@ -80,24 +80,24 @@ def can_serve_files():
 
 
 class FileServer:
-    """Answers for a mounted directory, or hangs."""
+    """The server of a mounted directory; it can be made to hang."""
 
     def __init__(self, pid):
         self._pid = pid
 
     def stop(self):
-        """From now on every system call that needs it waits."""
+        """Makes every system call that needs the server wait."""
         os.kill(self._pid, signal.SIGSTOP)
 
     def go_on(self):
-        """All that wait are answered."""
+        """Makes the server answer again, also the calls that wait."""
         os.kill(self._pid, signal.SIGCONT)
 
 
 @contextlib.contextmanager
 def file_server(directory, mountpoint):
-    """Mounts `directory` as one that a server has, for nodes that are entered from
-    now on. The server is real, but for the network before it; it is the value."""
+    """Mounts `directory` as a server's file system, for nodes that are entered from now on. The
+    server is real except for the network before it. Yields the server."""
     for path in (directory, mountpoint):
         path.mkdir(parents=True)
     connect = directory.with_suffix(".connect")  # gets the arguments of ssh
@@ -116,8 +116,8 @@ def file_server(directory, mountpoint):
 
 
 def _unused_mark():
-    """A part of names in the kernel that no other nodes have: what is left of a
-    process with our number, or goes on without it, has it, too."""
+    """Returns a part of kernel names that no other cluster uses. Leftovers or children of an
+    earlier process with our process id may use the same part."""
     used = os.listdir("/run/netns") if os.path.isdir("/run/netns") else []
     while True:
         mark = f"{os.getpid()}.{next(_numbers)}"
@@ -126,8 +126,8 @@ def _unused_mark():
 
 
 class Cluster:
-    """Nodes n1, n2, ... for ranks and one for commands, "head", that see one another
-    and a common file system."""
+    """Nodes n1, n2, ... for ranks and one for commands, "head". All nodes see one another and share
+    a file system."""
 
     def __init__(self, directory, count):
         numbered = [f"n{number}" for number in range(1, count + 1)]
@@ -144,7 +144,7 @@ class Cluster:
 
     @classmethod
     def opened(cls, directory):
-        """The one that another process has made there, and left."""
+        """Opens the cluster that another process made in `directory` and left."""
         made = cls.__new__(cls)
         facts = json.loads((directory / "facts.json").read_text(encoding="utf-8"))
         made._set_up(directory, **facts)
@@ -153,11 +153,11 @@ class Cluster:
     def _set_up(self, directory, names, run, mark):
         self.directory = directory
         self.facts = {"names": names, "run": run, "mark": mark}
-        self.names = names  # that have ranks
+        self.names = names  # the nodes with ranks
         self.all = [*names, HEAD]
         self.run = Path(run)
-        self.shm = self.run / "shm"  # NAME: what a node has as /dev/shm
-        self.scratch = self.run / "scratch"  # as a node sees its own
+        self.shm = self.run / "shm"  # NAME: the node's /dev/shm
+        self.scratch = self.run / "scratch"  # the path at which a node sees its own
         self.network = Network(directory, mark, self.all)
         self.enter = directory / "enter"
 
@@ -185,15 +185,15 @@ class Cluster:
         facts.write_text(json.dumps(self.facts), encoding="utf-8")
 
     def _places(self, name):
-        """Where its memory, its run directory and its disk really are."""
+        """Returns where the node's memory, run directory and disk really are."""
         return self.shm / name, self.run / name, self.scratch_of(name)
 
     def scratch_of(self, name):
-        """What a node has as self.scratch."""
+        """Returns the real path of a node's self.scratch."""
         return self.run / f"scratch-{name}"
 
     def close(self):
-        """Kills what is left and takes all away."""
+        """Kills the remaining processes and removes everything."""
         for name in self.all:
             if Path("/run/netns", self.network.namespace(name)).exists():
                 self.kill(name)
@@ -205,11 +205,11 @@ class Cluster:
     # ---- What runs on nodes ----------------------------------------------------------
 
     def command(self, name, *words):
-        """The command that runs another one on a node."""
+        """Returns the command that runs `words` on a node."""
         return [self.enter, name, shlex.join(map(str, words))]
 
     def environment(self):
-        """What ckpt and Open MPI must be told to have ranks on the nodes."""
+        """Returns the settings with which ckpt and Open MPI run ranks on the nodes."""
         return {
             "CKPT_RUN_DIR": self.run / "here/ckpt",
             "OMPI_MCA_plm": "rsh",
@@ -220,19 +220,19 @@ class Cluster:
         }
 
     def processes(self, name):
-        """Process ids of all that runs on a node."""
+        """Returns the process ids of everything that runs on a node."""
         pids = ip("netns", "pids", self.network.namespace(name))
         return [pid for pid in map(int, pids.split()) if processes.is_alive(pid)]
 
     def kill(self, name, only=None):
-        """SIGKILL to everything on a node, whose memory is empty then; or to processes
-        of one name."""
+        """Sends SIGKILL to everything on a node and empties the node's memory. With `only`, kills
+        just the processes of that name."""
         if only is not None:
             pids = [p for p in self.processes(name) if processes.name_of(p) == only]
             assert pids
             self._kill(pids)
             return
-        while pids := self.processes(name):  # one may have been starting another
+        while pids := self.processes(name):  # a process may have been starting another one
             self._kill(pids)
         _empty(self.shm / name)
 
@@ -243,47 +243,47 @@ class Cluster:
         assert processes.wait_until_gone(pids, PATIENCE)
 
     def lose(self, name):
-        """The node is replaced by a new one of the same name."""
+        """Replaces the node by a new one of the same name."""
         self.kill(name)
         for place in self._places(name):
             _empty(place)
 
     def stop(self, name):
-        """Nothing on the node goes on until go_on(), as if the node hung."""
+        """Stops all processes of the node until go_on(), as if the node hung."""
         while pids := [p for p in self.processes(name) if not processes.is_stopped(p)]:
             for pid in pids:
                 processes.send(pid, signal.SIGSTOP)
 
     def go_on(self, name):
-        """After stop()."""
+        """Continues the node's processes after stop()."""
         for pid in self.processes(name):
             processes.send(pid, signal.SIGCONT)
 
     # ---- Links -----------------------------------------------------------------------
 
     def cut(self, name):
-        """The node's link is down until mend()."""
+        """Takes the node's link down until mend()."""
         self.network.cut(name)
 
     def mend(self, *names):
-        """The links of some nodes, or all, are up again and not parted."""
+        """Undoes cut() and partition() for some nodes, or for all."""
         self.network.mend(*names)
 
     def partition(self, *groups):
-        """Nodes of one group do not see those of another until mend(). Who is in none
-        of them is with the first one."""
+        """Separates the groups of nodes from each other until mend(). A node in no group belongs to
+        the first one."""
         self.network.partition(*groups)
 
     def delay(self, name, milliseconds):
-        """All that comes from the node or goes to it is late; 0: no longer."""
+        """Delays all traffic to and from the node; 0 ends the delay."""
         self.network.delay(name, milliseconds)
 
     # ---- Jobs ------------------------------------------------------------------------
 
     def lab(self, directory, slots=1, head=False, names=None, holds=True, **more):
-        """A lab whose commands run on the first node, or on the one without ranks, and
-        whose jobs have so many ranks on each (of `names`), in order. more: settings of
-        ckpt for the jobs."""
+        """Returns a lab that runs its commands on the first node, or with `head` on the node
+        without ranks. Its jobs have `slots` ranks on each node (of `names`), in order. more:
+        settings of ckpt for the jobs."""
         lab = ClusterLab(directory, holds=holds, **self.environment(), **more)
         lab.cluster = self
         lab.node = HEAD if head else self.names[0]
@@ -294,7 +294,7 @@ class Cluster:
 
 
 def _empty(directory):
-    """What is in it goes, it stays: it may be mounted."""
+    """Removes the directory's content, but not the directory: it may be mounted."""
     for path in directory.iterdir():
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
@@ -310,7 +310,7 @@ class ClusterLab(Lab):
     options = ()
 
     def on(self, name):
-        """The same lab, but commands run on another node."""
+        """Returns the same lab with its commands on another node."""
         other = copy.copy(self)
         other.node = name
         return other

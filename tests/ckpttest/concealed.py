@@ -9,7 +9,7 @@ from pathlib import Path
 
 from . import alone, inputs, trees
 
-# Things that go wrong with single objects.
+# Messages about failures of single objects.
 COMPLAINT = re.compile(r"ckpt: .*(reveal|conceal|it stays|files cannot)")
 
 SCRIPT = """
@@ -34,7 +34,8 @@ for step in range({steps}):
 
 
 class Producer:
-    """Each step makes a file, says so in another one, and in a log that stays open."""
+    """Each step makes a file, then reports the step in a second file and in a log that stays
+    open."""
 
     def __init__(self, lab, steps, ranks=2):
         self.lab, self.steps, self.ranks = lab, steps, ranks
@@ -44,22 +45,22 @@ class Producer:
         self.name = "producer"
 
     def prepare(self, directory):
-        """It makes what it needs."""
+        """Makes what the program needs."""
 
     def step_of(self, rank):
-        """The last step that others know of; -1: none."""
+        """Returns the rank's last step that other processes see; -1 if they see none."""
         path = self.lab.work / f"done.{rank}"
         return int(path.read_text(encoding="utf-8")) if path.exists() else -1
 
     def check_order(self):
-        """What is said to be done is there, as a whole."""
+        """Every reported step has its complete file."""
         for rank in range(self.ranks):
             for step in range(self.step_of(rank) + 1):
                 data = self.lab.work / f"data.{rank}.{step}"
                 assert data.read_text(encoding="utf-8") == f"{step}\n" * 100, data
 
     def check_state(self):
-        """All of each rank up to the step that it says, and of the next one what may be."""
+        """Each rank has everything up to its reported step; parts of the next step may exist."""
         for rank in range(self.ranks):
             step = self.step_of(rank)
             log = (self.lab.work / f"log.{rank}").read_text(encoding="utf-8").splitlines()
@@ -70,12 +71,12 @@ class Producer:
         self.check_order()
 
     def check_end(self):
-        """All of all steps."""
+        """Every rank has everything of all steps."""
         self.check_state()
         assert {self.step_of(rank) for rank in range(self.ranks)} == {self.steps - 1}
 
     def check_lines(self, lines):
-        """On standard output each line came once."""
+        """Standard output has each line once."""
         found = collections.Counter(steps_in(lines))
         assert found == {
             f"rank {r} step {s}": 1 for r in range(self.ranks) for s in range(self.steps)
@@ -83,19 +84,20 @@ class Producer:
 
 
 def steps_in(lines):
-    """What the producer has written to its standard output."""
+    """Returns the lines that the producer wrote to its standard output."""
     return [line for line in lines if re.match(r"rank \d+ step \d+$", line)]
 
 
 def start(lab, program, *options, **settings):
-    """`ckpt run --files conceal`."""
+    """Starts the program under `ckpt run --files conceal`."""
     command = lab.mpirun_command(program)
     program.prepare(lab.work)
     return alone.start(lab, *command, options=["--files", "conceal", *options], **settings)
 
 
 def wait_until_revealed(lab, job):
-    """Until what the newest checkpoint commits is revealed; then all that others see."""
+    """Waits until the outputs of the newest checkpoint are revealed; returns the tree that other
+    processes see."""
 
     def is_done():
         notes = [json.loads(p.read_text("utf-8")) for p in lab.store.glob("*/journal/revealed")]
@@ -106,12 +108,12 @@ def wait_until_revealed(lab, job):
 
 
 def complaints(lines):
-    """What ckpt says went wrong."""
+    """Returns ckpt's lines about failures."""
     return [line for line in lines if COMPLAINT.match(line)]
 
 
 def run_tree(lab, kills, seed, ranks=2, steps=None):
-    """apps/tree_writer, killed so often at random moments; what was counted."""
+    """Runs apps/tree_writer with `kills` kills at random moments; returns the counts."""
     chance = random.Random(seed)
     counts = collections.Counter()
     steps = steps or kills * trees.STEPS_PER_KILL
@@ -143,4 +145,4 @@ class TreeOf:
         self.argv, self.ranks, self.name = program.argv, program.ranks, program.name
 
     def prepare(self, directory):
-        """It has its own."""
+        """Does nothing: the program makes its own files."""

@@ -2,12 +2,12 @@
 """consistency.py - decides from the events of a run whether a cut through it is
 consistent, and whether its channel state was complete.
 
-The events say all: nothing here knows how checkpoints are made. A history is
-that of a run which was put back to the cut and went on from there (see
-events.py); a cut says of each rank how many of its events lie before. After
+This module judges by the events alone, and does not depend on how checkpoints are made.
+A history comes from a run that was rolled back to the cut and went on from there (see
+events.py). A cut gives, for each rank, the number of its events before the cut. After
 Chandy and Lamport (1985), section 2, and Mattern (1989), section 5.
 
-Functions named errors return a list of what is wrong, in words.
+Functions with `errors` in their name return a list of error texts.
 """
 
 from collections import Counter, defaultdict
@@ -26,7 +26,7 @@ from .events import (
 
 @dataclass
 class Traffic:
-    """Where in the logs messages and collectives are."""
+    """The places of messages and collectives in the logs."""
 
     sent: dict = field(default_factory=lambda: defaultdict(list))
     received: dict = field(default_factory=lambda: defaultdict(list))
@@ -35,7 +35,7 @@ class Traffic:
 
 
 def traffic_of(history):
-    """The places, in each rank's log, of all events."""
+    """Returns the places of all events in each rank's log."""
     traffic = Traffic()
     for rank, log in enumerate(history):
         for place, event in enumerate(log):
@@ -51,15 +51,15 @@ def traffic_of(history):
 
 
 def _when(places, position):
-    """'before and after the cut', for places in a log cut at a position."""
+    """Returns 'before and after the cut' for places in a log that is cut at a position."""
     sides = ["before" if place < position else "after" for place in places]
     return f"{' and '.join(sides)} the cut" if sides else "never"
 
 
 def delivery_errors(cut, traffic):
-    """Messages that were not sent once and received once. The history ends when
-    nothing is under way; if it was broken off, what had not come by then is
-    among these, so they are behind the others."""
+    """Finds messages that were not sent once and received once. A complete history ends
+    with no message under way. If the history was broken off, messages that were still
+    under way count as errors, so these errors come last."""
     errors, missing = [], []
     for message in sorted(traffic.sent.keys() | traffic.received.keys()):
         sent = traffic.sent.get(message, [])
@@ -76,7 +76,7 @@ def delivery_errors(cut, traffic):
 
 
 def damage_errors(history):
-    """Messages that were not as sent."""
+    """Finds messages that the receiver did not get as sent."""
     return [
         f"damaged: {message_of(rank, event)}"
         for rank, log in enumerate(history)
@@ -86,8 +86,8 @@ def damage_errors(history):
 
 
 def order_errors(history):
-    """Messages of a channel that have overtaken one another: what was sent
-    first belongs to the receive that was posted first."""
+    """Finds messages of a channel that overtook one another: the message sent first
+    must match the receive posted first."""
     errors = []
     for rank, log in enumerate(history):
         newest = {}
@@ -102,14 +102,15 @@ def order_errors(history):
 
 
 def _sources(event, rank, ranks):
-    """The ranks whose entering comes before a rank leaves a collective."""
+    """Returns the ranks that must enter a collective before `rank` leaves it."""
     if event.peer == EVERYBODY:
         return members_of(event.comm, ranks)
     return {event.peer, rank}
 
 
 def _causes(history, traffic, rank, event):
-    """The events elsewhere that come directly before one, as (rank, place)."""
+    """Returns the events of other ranks that directly precede `event`, as (rank,
+    place)."""
     if event.kind == RECEIVED:
         message = message_of(rank, event)
         return [(message.sender, p) for p in traffic.sent.get(message, [])[:1]]
@@ -123,8 +124,8 @@ def _causes(history, traffic, rank, event):
 
 
 def clock_errors(history, traffic):
-    """Clocks that are not what the events make them: what the clocks say is
-    worth nothing if these are wrong. Of each log, the first."""
+    """Finds clocks that do not follow from the events, the first in each log. If the
+    clocks are wrong, conclusions from them are worthless."""
     errors = []
     for rank, log in enumerate(history):
         known = [0] * len(history)
@@ -148,8 +149,8 @@ def _name(rank, event):
 
 
 def cut_errors(history, cut, traffic):
-    """Events before the cut with a cause that is not: by messages and
-    collectives, and as the clocks say."""
+    """Finds events before the cut with a cause after the cut, by messages, by
+    collectives and by the clocks."""
     direct = [
         f"{_name(rank, event)}: rank {rank} has received it before the cut, "
         f"rank {source} has not sent it before"
@@ -176,7 +177,7 @@ def _cut_clock_errors(history, cut):
 
 
 def collective_errors(traffic, ranks):
-    """Collectives that a member has not entered, or not left."""
+    """Finds collectives that a member has not entered, or not left."""
     errors = []
     for comm, number in sorted({key[:2] for key in traffic.entered}):
         for rank in members_of(comm, ranks):
@@ -189,7 +190,7 @@ def collective_errors(traffic, ranks):
 
 
 def judge(history, cut):
-    """All that is wrong with a cut, and with what came after it."""
+    """Lists all errors of a cut, and of the run after it."""
     traffic = traffic_of(history)
     return [
         *cut_errors(history, cut, traffic),
@@ -202,14 +203,14 @@ def judge(history, cut):
 
 
 def _began(traffic, cut):
-    """Collectives that some have entered before the cut."""
+    """Returns the collectives that some members entered before the cut."""
     return {
         key[:2] for key, place in traffic.entered.items() if place < cut[key[2]]
     }
 
 
 def _ended(traffic, cut, ranks):
-    """Collectives that all members have left before the cut."""
+    """Returns the collectives that all members left before the cut."""
     left = Counter(
         key[:2] for key, place in traffic.left.items() if place < cut[key[2]]
     )
@@ -217,7 +218,7 @@ def _ended(traffic, cut, ranks):
 
 
 def crossing(history, cut):
-    """How many messages, and collectives, are under way at a right cut."""
+    """Counts the messages and the collectives that are under way at a right cut."""
     traffic = traffic_of(history)
     messages = sum(
         sent[0] < cut[message.sender]

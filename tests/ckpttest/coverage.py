@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""coverage.py - which functions of mpi.h the coverage program has called, and
-with a checkpoint, a kill and a restart between their calls."""
+"""coverage.py - which functions of mpi.h the coverage program has called, and which it
+has called both before and after a checkpoint, a kill and a restart."""
 
 import re
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ OBJECTS = [
     "topologies",
 ]
 
-# What no checkpoint can lie between two calls of.
+# Functions that no checkpoint can lie between two calls of, and why.
 BY_NATURE = {
     "Init": "begins MPI; called once",
     "Init_thread": "begins MPI; called once",
@@ -39,14 +39,15 @@ BY_NATURE = {
 
 @dataclass
 class Run:
-    """Sections in one job. saved: a checkpoint, a kill and a restart lie in its
-    middle; else why not, for the functions that only it calls."""
+    """Sections that run in one job. If why_not is "", a checkpoint, a kill and a
+    restart happen in its middle. Otherwise why_not is the reason, for the functions
+    that only this run calls."""
 
     name: str
     words: list  # options and sections
     why_not: str = ""
-    code: int = 0  # with which it ends
-    place: str = "coverage"  # of the program, in apps
+    code: int = 0  # the expected exit code
+    place: str = "coverage"  # directory of the program in apps
 
     def program(self, gate, scratch):
         argv = [APPS / self.place / "coverage", gate, scratch, *self.words]
@@ -61,12 +62,12 @@ RUNS = [
     Run("abort", ["--abort", "info"], "ends the job", code=7),
 ]
 
-# The program that is built with Open MPI 5.0, and what its header adds.
+# The program that is built with Open MPI 5.0, for the functions that its header adds.
 MPI4 = Run("mpi4", ["mpi4"], place="mpi4")
 
 
 def every_function(place="coverage"):
-    """The functions of mpi.h, from the table in the program itself."""
+    """Returns the functions of mpi.h, from the table in the program itself."""
     text = (APPS / place / "counted.c").read_text(encoding="utf-8")
     table = text.partition("names[COUNT] = {")[2].partition("}")[0]
     return set(re.findall(r'"(\w+)"', table))
@@ -74,7 +75,7 @@ def every_function(place="coverage"):
 
 @dataclass
 class Coverage:
-    """What is known so far about each function."""
+    """The results so far for each function."""
 
     functions: set
     called: set = field(default_factory=set)
@@ -95,14 +96,14 @@ class Coverage:
                 self.across.add(name)
 
     def not_across(self):
-        """Called functions without a checkpoint across, and why."""
+        """Returns the called functions that no checkpoint separated, and why."""
         return {
             name: BY_NATURE.get(name) or self.reasons.get(name)
             for name in sorted(self.called - self.across)
         }
 
     def summary(self):
-        """The result in words, one line or more."""
+        """Returns the result in words, one line or more."""
         total = len(self.functions)
         lines = [
             f"{len(self.called)} of {total} functions called, "

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""cuts.py - takes checkpoints of random programs at random moments, and has
-each cut judged by what the restarted ranks then do.
+"""cuts.py - takes checkpoints of random programs at random moments, and judges each cut
+by the events of the restarted ranks.
 
-The program is apps/events, which logs its events into files. A restart puts the
-files back to what they were at the cut of each rank, and the program goes on
-writing: so the events of before the restart are those before the cut. Some of
-the restarted jobs are saved again before they end, and so on.
+The program is apps/events, which logs its events into files. A restart rolls the files
+back to their content at the cut of each rank, and the program goes on writing. The
+events before the restart are therefore the events before the cut. Some of the restarted
+jobs are saved again before they end, and so on.
 """
 
 import contextlib
@@ -23,10 +23,10 @@ from .lab import Lab
 PROTOCOLS = ["sns", "cl", "ns"]
 LONGEST_PAUSE = 0.2  # seconds before a checkpoint
 FIRST_CUTS = 6  # at most, of a job that was not restarted
-LATER_CUTS = 2  # at most, of one that was
-KEPT = 1000  # all of a run
+LATER_CUTS = 2  # at most, of a restarted job
+KEPT = 1000  # checkpoints; all of a run
 
-# By what messages travel on a node, and how long those sent unasked may be.
+# The transports for messages on a node, with limits for eager messages.
 _TCP = {"OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": "lo"}
 _VADER = {"OMPI_MCA_btl": "vader,self"}
 NETWORKS = [
@@ -36,20 +36,20 @@ NETWORKS = [
     {**_TCP, "OMPI_MCA_btl_tcp_eager_limit": "500"},
 ]
 BETWEEN_NODES = [{}]
-LAST_WORDS = 2  # seconds that mpirun has to say what became of a job
+LAST_WORDS = 2  # seconds that mpirun has to report the end of a job
 SHOWN = 12  # errors in a message
 
 
 @dataclass
 class Saved:
-    """A checkpoint that is still to be judged."""
+    """A checkpoint that no restart has judged yet."""
 
     name: str
     logs: list  # what the saved job had logged when it ended
 
 
 class Run:
-    """A random program, its checkpoints, and theirs."""
+    """A random program, its checkpoints, and the checkpoints of its restarts."""
 
     def __init__(self, lab, networks, ranks, seed):
         self.lab = lab
@@ -62,7 +62,7 @@ class Run:
         self.unjudged = []
 
     def save(self, job, times):
-        """Checkpoints at random moments; their names."""
+        """Takes checkpoints at random moments; returns their names."""
         names = []
         for _ in range(times):
             assert job.run_on(self.chance.uniform(0, LONGEST_PAUSE)), "it ended"
@@ -73,8 +73,8 @@ class Run:
         return names
 
     def go_on(self, job, times):
-        """Saves a job a number of times and has it end; its logs, and what went
-        wrong: a lost message looks like a job that stands still."""
+        """Saves a job a number of times and lets it end; returns its logs and an error
+        text. After a lost message, a job stands still."""
         names, trouble = [], []
         try:
             if times > 0:
@@ -91,7 +91,7 @@ class Run:
         return logs, trouble
 
     def first(self, most):
-        """The program from its beginning, with up to `most` checkpoints."""
+        """Runs the program from its beginning, with up to `most` checkpoints."""
         network = self.chance.choice(self.networks)
         job = self.lab.start(self.program, **network)
         logs, trouble = self.go_on(job, min(most, FIRST_CUTS))
@@ -99,8 +99,8 @@ class Run:
         self.counts["runs"] += 1
 
     def again(self, most):
-        """Restarts an unjudged checkpoint and judges it; the restarted job has
-        up to `most` checkpoints itself."""
+        """Restarts an unjudged checkpoint and judges it; takes up to `most` checkpoints
+        of the restarted job."""
         saved = self.unjudged.pop(self.chance.randrange(len(self.unjudged)))
         times = max(0, min(most, self.chance.choice([0, 0, 1, LATER_CUTS])))
         network = self.chance.choice(self.networks)
@@ -108,7 +108,8 @@ class Run:
         if times > 0:
             self.stop.unlink()
         began = time.time_ns()
-        # The logs of any run are put there above; the journal knows one past only.
+        # The lines above put the logs of any run there; the journal knows only one
+        # past.
         job = self.lab.restart(saved.name, CKPT_FILES="ignore", **network)
         logs, trouble = self.go_on(job, times)
         cut = events.count_until(began, logs)
@@ -121,8 +122,7 @@ class Run:
         self.count(history, cut)
 
     def judge(self, what, logs, cut, trouble):
-        """Raises if anything is wrong with a run that went on from a cut; its
-        history."""
+        """Raises if a run that went on from a cut has an error; returns its history."""
         history = [events.parse_log(log, self.ranks) for log in logs]
         errors = consistency.judge(history, cut)
         if errors or trouble:
@@ -148,7 +148,7 @@ class Run:
 
 @contextlib.contextmanager
 def _labs(directory, nodes, settings):
-    """What makes a lab of so many nodes, and the networks that it has."""
+    """Yields a constructor of labs with `nodes` nodes, and their networks."""
     if nodes == 1:
         yield lambda place: Lab(place, **settings), NETWORKS
         return
@@ -162,8 +162,8 @@ def _labs(directory, nodes, settings):
 def run_cuts(
     directory, cuts, seed, *, ranks=(2, 4), nodes=1, protocol="sns", show=print
 ):
-    """Judges that many cuts of random programs on ranks[0] to ranks[1] ranks;
-    what was counted. Raises at the first that is wrong."""
+    """Judges `cuts` cuts of random programs on ranks[0] to ranks[1] ranks; returns the
+    counts. Raises at the first wrong cut."""
     settings = {
         "CKPT_NAME": "cuts",
         "CKPT_KEEP": KEPT,
@@ -183,7 +183,7 @@ def run_cuts(
 
 
 def judge_run(run, most):
-    """Judges up to `most` cuts of a run and of what it becomes; the counts."""
+    """Judges up to `most` cuts of a run and of its restarts; returns the counts."""
     try:
         run.first(most)
         while run.unjudged:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""cycles.py - kills a job at random moments, also in the middle of a
-checkpoint, and restarts it.
+"""cycles.py - kills a job at random moments, also in the middle of a checkpoint, and
+restarts it.
 
-One cycle is one run of a self-checking program: it is started, saved once or
-more, killed with SIGKILL at a random moment, restarted from the newest
-committed checkpoint, perhaps killed again, and comes to its end. Each restart
-must go on where that checkpoint was taken, and each answer must be right.
+A cycle is one run of a self-checking program. It is started, saved once or more, killed
+with SIGKILL at a random moment and restarted from the newest committed checkpoint. It
+may be killed again before it runs to its end. Each restart must go on where that
+checkpoint was taken, and each answer must be right.
 """
 
 import json
@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from .lab import Lab
 
 LONGEST_WAIT = 0.4  # seconds from one random moment to the next
-STEPS_PER_LINE = 250  # of the ring; fewer of others
+STEPS_PER_LINE = 250  # of the ring; other programs have fewer
 REPORT = re.compile(r"^step (\d+)")
 
-# (protocol, who is staggered), by what a campaign is about.
+# (protocol, which ranks are staggered), for each subject of a campaign.
 WAYS = {
     "sns": [("sns", "no")],
     "cl": [("cl", "no"), ("cl", "node")],
@@ -30,7 +30,7 @@ WAYS = {
 }
 SNAPSHOTS = ("stop", "memory", "cow", "cll")
 CODECS = ("none", "lz4", "zstd", "auto")
-INCREMENTS = ("0", "1", "4")  # checkpoints of what has changed on top of one
+INCREMENTS = ("0", "1", "4")  # incremental checkpoints after a full one
 WAYS["each"] = [way for ways in WAYS.values() for way in ways]
 
 
@@ -38,8 +38,8 @@ WAYS["each"] = [way for ways in WAYS.values() for way in ways]
 class Known:
     """The steps between which a checkpoint was taken."""
 
-    after: int  # the last step seen before it was asked for
-    before: int = None  # the last step seen when it was committed
+    after: int  # the last step seen before the request
+    before: int = None  # the last step seen after the commit
 
 
 def last_step(job):
@@ -71,7 +71,7 @@ class Cycle:
         self.program = program
         self.chance = chance
         self.known = {}  # number of a checkpoint -> Known
-        self.unfinished = None  # one that was under way at a kill
+        self.unfinished = None  # a checkpoint that was under way at a kill
         self.counts = Counter()
         self.parts = []
 
@@ -97,7 +97,7 @@ class Cycle:
         return True
 
     def kill(self):
-        """SIGKILL to everything, in one of three cases during a checkpoint."""
+        """Sends SIGKILL to everything, in one of three cases during a checkpoint."""
         job = self.parts[-1]
         if self.chance.random() < 1 / 3:
             self.kill_in_checkpoint(job)
@@ -106,7 +106,7 @@ class Cycle:
         self.counts["kills"] += 1
 
     def kill_in_checkpoint(self, job):
-        """Kills while a checkpoint is being asked for, taken or written."""
+        """Kills while a checkpoint is requested, taken or written."""
         after = last_step(job)
         request = threading.Thread(
             target=self.lab.ckpt, args=("checkpoint", job.pid)
@@ -120,7 +120,7 @@ class Cycle:
         self.unfinished = Known(after, last_step(job))
 
     def restart(self):
-        """Restarts the newest checkpoint and checks that it was that one."""
+        """Restarts the newest checkpoint and checks that the job goes on from there."""
         newest = self.lab.checkpoints()[-1]
         known = self.known.get(newest["number"], self.unfinished)
         job = self.lab.restart()
@@ -136,7 +136,7 @@ class Cycle:
             )
 
     def run(self):
-        """The whole cycle; the answer."""
+        """Runs the whole cycle; returns the answer."""
         self.parts.append(self.lab.start(self.program))
         self.parts[0].wait_for(REPORT.pattern)
         for _ in range(self.chance.choice([1, 1, 1, 2, 3])):
@@ -154,10 +154,10 @@ class Cycle:
 def run_cycles(
     directory, cycles, seed, program, ways=WAYS["sns"], show=print
 ):
-    """Runs cycles until one fails; what was counted. Raises on a failure.
+    """Runs cycles until one fails; returns the counts. Raises on a failure.
 
-    program: prints at least every STEPS_PER_LINE steps how far it is.
-    ways: of WAYS, which the cycles take in turn.
+    program: prints its progress at least every STEPS_PER_LINE steps. ways: values of
+    WAYS, which the cycles take in turn.
     """
     native = Lab(directory / "native")
     expected = native.run_native(program).answer

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """delayed_link.py PORT TAP MILLISECONDS - a slow cable between a network device and a
-tap that it makes: what comes in at one end goes out at the other, later. Goes on in the
-background when the tap is there, and ends when that is deleted.
+tap that this program makes: frames that come in at one end go out at the other end
+later. It goes on in the background when the tap exists, and ends when the tap is
+deleted.
 
-What netem does, for kernels that have none. Frames carry the header of virtio: large
-ones stay whole, and checksums may be left to who comes last.
+It replaces netem on kernels without that module. Frames carry the virtio header: large
+frames stay whole, and the last receiver may compute checksums.
 """
 
 import collections
@@ -29,7 +30,7 @@ LONGEST = 10 + 14 + 65536  # bytes: of virtio, of Ethernet, of IP
 
 
 def open_tap(name):
-    """A new device; its frames."""
+    """Makes a new tap; returns the descriptor of its frames."""
     tap = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
     flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR
     fcntl.ioctl(tap, TUNSETIFF, struct.pack("16sH22x", name.encode(), flags))
@@ -38,7 +39,7 @@ def open_tap(name):
 
 
 def open_port(name):
-    """The frames that come to a device."""
+    """Returns a socket for the frames that arrive at a device."""
     port = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
     for option in (PACKET_VNET_HDR, PACKET_IGNORE_OUTGOING):
         port.setsockopt(SOL_PACKET, option, 1)
@@ -52,10 +53,11 @@ class Direction:
 
     def __init__(self, source, target, delay):
         self._source, self._target, self._delay = source, target, delay
-        self._frames = collections.deque()  # (when it is there, frame)
+        self._frames = collections.deque()  # (time at which it is due, frame)
 
     def take(self):
-        """A frame that has come in, unless it was the news that the cable is pulled."""
+        """Takes a frame that has come in. Does nothing if the read fails because the
+        cable is pulled."""
         try:
             frame = os.read(self._source, LONGEST)
         except OSError:
@@ -63,14 +65,14 @@ class Direction:
         self._frames.append((time.monotonic() + self._delay, frame))
 
     def due(self):
-        """Seconds to the time when the next one is there; None: there is none."""
+        """Returns the seconds until the next frame is due, None without a frame."""
         if not self._frames:
             return None
         return max(0, self._frames[0][0] - time.monotonic())
 
     def give(self):
-        """Frames whose time has come. What the other end does not take is lost, as on
-        any cable."""
+        """Passes on the frames that are due. A frame that the other end does not take
+        is lost, as on any cable."""
         while self.due() == 0:
             try:
                 os.write(self._target, self._frames.popleft()[1])
@@ -79,7 +81,7 @@ class Direction:
 
 
 def carry(port, tap, delay):
-    """Until the tap is deleted."""
+    """Carries frames until the tap is deleted."""
     ways = {tap: Direction(tap, port, delay), port: Direction(port, tap, delay)}
     events = select.poll()
     for end in ways:
@@ -96,7 +98,7 @@ def carry(port, tap, delay):
 
 
 def main():
-    """Returns when the device is there; what carries is nobody's child."""
+    """Returns when the device exists; a detached process carries the frames."""
     port, tap, milliseconds = sys.argv[1:]
     ends = open_port(port), open_tap(tap)
     if os.fork() > 0:

@@ -16,18 +16,18 @@ KILL_AT = 800
 
 
 def say(text):
-    """A headline."""
+    """Prints a headline."""
     print(f"\n== {text}", flush=True)
 
 
 def show_command(job):
-    """What a user would have typed."""
+    """Prints the command that a user would type."""
     words = shlex.join(job.command).replace(f"{TOP}/", "")
     print(f"$ {words}", flush=True)
 
 
 def run_undisturbed(lab, program):
-    """The run to compare with; its answer and duration."""
+    """Runs the program undisturbed for comparison; returns its answer and duration."""
     job = lab.start_native(program)
     show_command(job)
     job.succeed(300)
@@ -37,7 +37,7 @@ def run_undisturbed(lab, program):
 
 
 def run_and_kill(lab, program):
-    """Runs to the checkpoint and a bit on, then kills it all."""
+    """Runs the program to the checkpoint and a bit further, then kills everything."""
     job = lab.start(program)
     show_command(job)
     job.wait_for(rf"^ +{SAVE_AT} ", timeout=300)
@@ -52,7 +52,7 @@ def run_and_kill(lab, program):
 
 
 def first_line_time(job, program):
-    """Seconds from the start of a job to its first line of results."""
+    """Returns the seconds from the start of a job to its first line of results."""
     line = job.wait_for(program.progress, timeout=300).string
     return job.times[job.lines.index(line)] - job.started
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """endurance.py - many checkpoints in a row of ranks that never pause.
 
-The programs check themselves: traffic detects a message that is lost, doubled,
-out of order or damaged, churn an MPI object that is. Now and then the job is killed and goes on from the newest checkpoint,
-which so is shown to be whole.
+The programs check themselves: traffic detects a message that is lost, duplicated, out of order or
+damaged; churn detects a damaged MPI object. Now and then the job is killed and goes on from the
+newest checkpoint, which shows that the checkpoint is whole.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ KEEP = "2"
 
 
 def run_endurance(directory, make, checkpoints, ranks=2, show=print):
-    """Takes checkpoints in a row; (times of them in seconds, counts).
+    """Takes checkpoints in a row; returns (their durations in seconds, counts).
 
     make: programs.traffic or programs.churn.
     """
@@ -52,9 +52,9 @@ def run_endurance(directory, make, checkpoints, ranks=2, show=print):
 
 
 def kill_at_random_moments(lab, program, stop_file, chance, pauses):
-    """A program that goes on until the stop file is there: saved and killed
-    once for each of the pauses, which are the most seconds before a checkpoint
-    and from there to the kill. It must end well."""
+    """Runs a program that goes on until the stop file exists. Saves and kills it once for each of
+    `pauses`: the most seconds before a checkpoint, and from there to the kill. The program must end
+    well."""
     job = lab.start(program)
     for before, after in pauses:
         job.wait_for(program.progress)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""events.py - what the ranks of apps/events have logged, and their histories.
+"""events.py - the logs of the ranks of apps/events, and their histories.
 
-A history is a list of logs, one for each rank; a log is the list of its events
-in order. The record of an event is described in apps/events/log.h.
+A history is a list of logs, one for each rank; a log is the list of its events in
+order. apps/events/log.h describes the record of an event.
 """
 
 import struct
@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 SENT, RECEIVED, ENTERED, LEFT = 1, 2, 3, 4
-EVERYBODY = -1  # peer, of a collective in which all hear from all
+EVERYBODY = -1  # peer, of a collective in which every rank hears from all
 EVEN, ODD = 3, 4  # communicators of every other rank
 
 _HEAD = struct.Struct("=QQQIiiiII")
 
 
 class Event(NamedTuple):
-    """What a rank did; ranks are those of MPI_COMM_WORLD."""
+    """An event of a rank; all ranks are ranks of MPI_COMM_WORLD."""
 
     time: int  # of CLOCK_REALTIME, ns
     number: int  # of the message in its channel, or of the collective
-    order: int  # receipts: as their receives were posted
+    order: int  # receipts: the order in which their receives were posted
     kind: int
-    peer: int  # the other end; of a collective, whom the others hear from
+    peer: int  # the other end; of a collective, the rank that the others hear from
     comm: int
     tag: int
     damaged: int
@@ -32,7 +32,7 @@ class Event(NamedTuple):
 
 
 class Message(NamedTuple):
-    """Which message it is."""
+    """The identity of a message."""
 
     sender: int
     receiver: int
@@ -48,13 +48,13 @@ class Message(NamedTuple):
 
 
 def message_of(rank, event):
-    """The message that an event of a rank is about."""
+    """Returns the message that an event of a rank is about."""
     ends = (rank, event.peer) if event.kind == SENT else (event.peer, rank)
     return Message(*ends, event.comm, event.tag, event.number)
 
 
 def members_of(comm, ranks):
-    """The ranks that have a communicator."""
+    """Returns the ranks that are members of a communicator."""
     return {EVEN: range(0, ranks, 2), ODD: range(1, ranks, 2)}.get(
         comm, range(ranks)
     )
@@ -65,12 +65,13 @@ def _record(ranks):
 
 
 def record_size(ranks):
-    """Bytes of an event in a log."""
+    """Returns the size in bytes of an event in a log."""
     return _record(ranks).size
 
 
 def parse_log(data, ranks):
-    """The events in the bytes of a log; a kill may leave part of one more."""
+    """Returns the events in the bytes of a log; ignores the partial event that a kill
+    may leave."""
     head = len(Event._fields) - 1
     record = _record(ranks)
     whole = data[: len(data) - len(data) % record.size]
@@ -81,7 +82,7 @@ def parse_log(data, ranks):
 
 
 def count_until(moment, logs):
-    """How many events each log (bytes) has from before a moment (ns)."""
+    """Counts the events of each log (bytes) before a moment (ns)."""
     return [
         sum(event.time < moment for event in parse_log(log, len(logs)))
         for log in logs
@@ -89,7 +90,7 @@ def count_until(moment, logs):
 
 
 def unequal_until(cut, before, after):
-    """The ranks whose logs (bytes) are not alike up to a cut."""
+    """Returns the ranks whose logs (bytes) differ before the cut."""
     size = record_size(len(cut))
     return [
         rank
@@ -103,7 +104,7 @@ def _path(directory, rank):
 
 
 def read_logs(directory, ranks):
-    """The bytes of all logs."""
+    """Returns the bytes of all logs."""
     paths = [_path(directory, rank) for rank in range(ranks)]
     return [path.read_bytes() if path.exists() else b"" for path in paths]
 

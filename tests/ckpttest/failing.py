@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""failing.py - a file system on which calls of ckpt's own programs fail by chance.
+"""failing.py - a file system on which calls of ckpt's own programs fail at random.
 
-The library apps/failing_io is preloaded into every program of a mount namespace in which
-/etc/ld.so.preload names it: our programs take LD_PRELOAD away from each other. It makes calls
-fail below some directories, and only in programs of ours.
+The library apps/failing_io is preloaded into every program of a mount namespace, by
+/etc/ld.so.preload: ckpt's programs remove LD_PRELOAD from the environment of their children. The
+library makes calls fail below some directories, and only in ckpt's programs.
 """
 
 import shutil
@@ -15,7 +15,8 @@ LIBRARY = APPS / "failing_io/libfailing-io.so"
 
 
 class FailingFiles:
-    """Failures below some directories. directory: a place of its own, for what it needs."""
+    """Makes calls fail below some directories. directory: a scratch directory for this object
+    alone."""
 
     def __init__(self, directory, failing):
         self.directory = directory
@@ -26,12 +27,12 @@ class FailingFiles:
         (directory / "etc/ld.so.preload").write_text(f"{LIBRARY}\n", encoding="utf-8")
 
     def wrap(self, command):
-        """The command as it is run with failures."""
+        """Returns the command that runs `command` with failures."""
         mount = f'mount --bind "{self.directory}/etc" /etc && exec "$@"'
         return ["unshare", "-m", "--propagation", "private", "sh", "-c", mount, "sh", *command]
 
     def settings(self, seed, rate):
-        """Environment of such a command. rate: how many of 10000 calls fail."""
+        """Returns the environment of such a command. rate: how many of 10000 calls fail."""
         return {
             "FAILING_IO_DIRS": ":".join(map(str, self.failing)),
             "FAILING_IO_SEED": str(seed),
@@ -40,8 +41,8 @@ class FailingFiles:
         }
 
     def slow_settings(self):
-        """Environment of a command for which writes to the disk take 2 s while there is a file
-        self.slow."""
+        """Returns the environment of a command whose writes to the disk take 2 s while the file
+        self.slow exists."""
         return {"FAILING_IO_DIRS": self.settings(0, 0)["FAILING_IO_DIRS"],
                 "FAILING_IO_SLOW": str(self.slow)}
 
@@ -51,6 +52,6 @@ class FailingFiles:
 
 
 def is_possible():
-    """Whether this user may have such a namespace."""
+    """Whether this user may make such a namespace."""
     done = subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False)
     return done.returncode == 0

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """failures.py - a job of `ckpt run` on nodes that fail at random moments, until it ends.
 
-Each run has four nodes, two of them spare, and one from which it is run. What a failure
-was is told by the injector; what `ckpt run` makes of it is read from its output.
+Each run has four nodes, two of them spare, and a fifth node on which `ckpt run` runs. The injector
+reports each failure; the output of `ckpt run` shows its reaction.
 """
 
 import re
@@ -36,10 +36,10 @@ class Injector:
         self.box = box
         self.name = Path(program.argv[0]).name
         self.chance = chance
-        self.cut_off = None  # node
+        self.cut_off = None  # the node that link_cut() disconnected
 
     def ranks(self):
-        """(node, process id) of each rank."""
+        """Returns (node, process id) of each rank."""
         return [
             (node, pid)
             for node in self.box.names
@@ -57,11 +57,11 @@ class Injector:
         return self.chance.choice(self._known_ranks())
 
     def first_node(self):
-        """That of rank 0, which is the first one in use."""
+        """Returns the node of rank 0, which is the first one in use."""
         return self._known_ranks()[0][0]
 
     def random_node(self):
-        """Of those that have ranks."""
+        """Returns a random node that has ranks."""
         return self._rank()[0]
 
     def rank_killed(self):
@@ -73,49 +73,49 @@ class Injector:
         processes.send(self._rank()[1], signal.SIGSTOP)
 
     def agent_killed(self):
-        """SIGKILL to an agent, which is no failure of the job."""
+        """SIGKILL to an agent; this is not a failure of the job."""
         self.box.kill(self._rank()[0], only="ckptd")
 
     def agent_killed_and_rank_stopped(self):
-        """While the rank finds another agent, or before, or just after that."""
+        """Stops a rank before, while, or just after it finds another agent."""
         node, rank = self._rank()
         self.box.kill(node, only="ckptd")
         time.sleep(self.chance.uniform(0, 0.1))
         processes.send(rank, signal.SIGSTOP)
 
     def node_killed(self):
-        """All processes of a node at once."""
+        """SIGKILL to all processes of a node at once."""
         self.box.kill(self._rank()[0])
 
     def coordinator_killed(self):
-        """The node of rank 0."""
+        """SIGKILL to all processes of the node of rank 0."""
         self.box.kill(self.first_node())
 
     def link_cut(self):
-        """The node's ranks and agent live, but nobody hears of them."""
+        """Cuts a node's link: its ranks and agent live, but no other node hears from them."""
         self.cut_off = self._rank()[0]
         self.box.cut(self.cut_off)
 
     def switch_off(self):
-        """The node that was cut off: Open MPI's daemon there would never end, and it has
-        the job's output open."""
+        """Kills the processes of the disconnected node: Open MPI's daemon there would never end,
+        and it has the job's output open."""
         if self.cut_off is not None:
             self.box.kill(self.cut_off)
             self.cut_off = None
 
     def two_nodes_killed(self):
-        """Both that have ranks."""
+        """SIGKILL to all processes of both nodes with ranks."""
         for node in {node for node, _ in self.ranks()}:
             self.box.kill(node)
 
 
-# With the nodes that each takes away. Migration is none, but happens to jobs as well: it
-# needs a spare node, and makes another one spare.
+# Each kind, with the number of nodes that it takes away. A migration is not a failure, but it
+# happens to jobs as well: it needs a spare node, and makes another node spare.
 KINDS = {
     "rank_killed": 0,
     "rank_stopped": 0,
     "agent_killed": 0,
-    "agent_killed_and_rank_stopped": 1,  # if nobody is left on it
+    "agent_killed_and_rank_stopped": 1,  # a node, if no process is left on it
     "node_killed": 1,
     "coordinator_killed": 1,
     "link_cut": 1,
@@ -136,7 +136,7 @@ class Run:
         self.lab = self.box.lab(directory / "lab", head=True, holds=False)
         self.injector = Injector(self.box, program, chance)
         self.spares = SPARES
-        self.newest = 0  # checkpoint when it failed last
+        self.newest = 0  # the checkpoint at the last failure
         self.counts = Counter()
         self.times = defaultdict(list)  # kind -> (noticed, restarted, running)
         program.prepare(self.lab.work)
@@ -149,7 +149,7 @@ class Run:
         )
 
     def tell(self):
-        """What is known of a job that went wrong."""
+        """Prints all that is known about a job that went wrong."""
         print(*self.job.lines, sep="\n")
         for node in self.box.names:
             places = f"/dev/shm/ckpt-*/{NAME} {self.lab.store / NAME}"
@@ -164,7 +164,7 @@ class Run:
             print(f"{node}:", done.stdout, done.stderr, sep="\n")
 
     def close(self):
-        """Whatever is left."""
+        """Removes everything that is left."""
         self.lab.close()
         self.box.close()
 
@@ -175,8 +175,8 @@ class Run:
         return self.job.times[index] - begin
 
     def _await_step(self, begin):
-        """Seconds until the program shows progress. None: it had come to its last step before,
-        and to its end since."""
+        """Returns the seconds until the program shows progress; None if the program printed its
+        last step before, and has ended since."""
         try:
             return self._await(self.program.progress, begin)
         except JobError:
@@ -205,7 +205,7 @@ class Run:
             getattr(self.injector, kind)()
 
     def _migrate(self):
-        """A rank's node is to be free."""
+        """Migrates a rank away from its node."""
         node = self.injector.random_node()
         done = self.lab.ckpt("migrate", NAME, "--from", node)
         if done.returncode != 0 and not self.job.run_on(1):
@@ -213,20 +213,20 @@ class Run:
         assert done.returncode == 0, done
 
     def _migrated(self, begin):
-        """As fail_once(): stopped, started again, running."""
+        """Measures as fail_once() does: stopped, started again, running."""
         moved = time.monotonic() - begin
         started = self._await(rf"^ckpt: the job goes on from {NAME}/\d+", begin)
         return self._note("migrated", moved, started, self._await_step(begin))
 
     def _note(self, kind, *times):
-        """How long a failure took, if the program has shown that it runs again. False if the
-        job is over."""
+        """Notes how long a failure took, if the program has shown that it runs again. Returns False
+        if the job is over."""
         if None not in times:
             self.times[kind].append(times)
         return None not in times
 
     def _restarting(self):
-        """Ranks of the launch that has just begun, in whatever state."""
+        """Returns the ranks of the launch that has just begun, in whatever state."""
         return [
             pid
             for node in self.box.names
@@ -235,8 +235,8 @@ class Run:
         ]
 
     def _is_saved_anew(self):
-        """Waits for a checkpoint since the last failure: a rank that is killed again and
-        again without one is taken for a program that fails. False if the job is over."""
+        """Waits for a checkpoint since the last failure: `ckpt run` gives up a program whose rank
+        is killed again and again without a checkpoint. Returns False if the job is over."""
         deadline = time.monotonic() + PATIENCE
         while True:
             numbers = [entry["number"] for entry in self.lab.checkpoints()]
@@ -250,7 +250,8 @@ class Run:
                 return False
 
     def fail_once(self):
-        """One failure at a random moment, and the way back. False if the job is over."""
+        """Makes one failure at a random moment and waits for the recovery. Returns False if the job
+        is over."""
         if not self._is_saved_anew() or not self.job.run_on(self.chance.uniform(0, 2)):
             return False
         kinds = [kind for kind, nodes in KINDS.items() if nodes <= self.spares]
@@ -281,8 +282,8 @@ class Run:
 
 
 def run_failures(directory, make_program, count, chance, levels=""):
-    """Jobs until there have been so many failures; (counts, times). Short ones, as each
-    can lose no more nodes than it has spare ones."""
+    """Runs jobs until there have been `count` failures; returns (counts, times). The jobs are
+    short, as each can lose no more nodes than it has spare ones."""
     counts, times = Counter(), defaultdict(list)
     native = None
     failures = [kind for kind in KINDS if kind != "migrated"]

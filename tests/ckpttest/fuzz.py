@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""fuzz.py - every MPI function with bad arguments, with and without ckpt: the
-same error class must come to the same error handler."""
+"""fuzz.py - calls every MPI function with bad arguments, with and without ckpt: both runs must
+report the same error class to the same error handler."""
 
 import re
 
 from .programs import Program
 from .settings import APPS, PATIENCE
 
-# Cases in which Open MPI alone can do no more than crash, or waits for ever.
+# Outcomes of Open MPI alone for which a comparison says nothing.
 _WORTHLESS = ("crashes", "hangs")
 
-# Where we differ, and why. Patterns of "FUNCTION CASE".
+# Patterns of "FUNCTION CASE" for which ckpt differs, and why.
 EXPLAINED = {
     r"before MPI_Init: Info_\w+ good": "allowed since MPI 4.0, with any library",
     r"before MPI_Init: \w*(Errhandler_create|create_errhandler) good": "the same",
@@ -36,7 +36,7 @@ def _program(part, data, every, skip=None):
 
 
 def _outcomes(lines):
-    """What each case led to."""
+    """Maps each case to its outcome."""
     pairs = (line.split(" -> ", 1) for line in lines if " -> " in line)
     return {name: outcome for name, outcome in pairs}
 
@@ -47,15 +47,15 @@ def _is_error(outcome):
 
 
 def _agree(name, native, ours):
-    """A freed handle is anything to Open MPI, by what lies in the memory: we
-    must refuse what it refuses."""
+    """Whether both outcomes agree. To Open MPI a freed handle is whatever the memory now holds, so
+    ckpt must refuse at least what Open MPI refuses."""
     if ": freed" in name or ": uncommitted" in name:
         return not _is_error(native) or _is_error(ours)
     return native == ours
 
 
 def _run(start, directory, every, patience, skip=None):
-    """The outcomes of a run, started by `start`."""
+    """Returns the outcomes of a run that `start` starts."""
     found = {}
     for part in ("outside", "inside"):
         job = start(_program(part, directory / "data", every, skip))
@@ -66,8 +66,8 @@ def _run(start, directory, every, patience, skip=None):
 
 
 def run_fuzz(lab, every, patience=10 * PATIENCE):
-    """Runs one of `every` cases both ways. Returns the differences as lines, the
-    explained ones as lines, and how many cases were compared and left out."""
+    """Runs one of `every` cases with and without ckpt. Returns the unexplained differences as
+    lines, the explained differences as lines, and how many cases were compared and left out."""
     native = _run(lab.start_native, lab.directory, every, patience)
     left_out = [name for name, what in native.items() if what in _WORTHLESS]
     skip = lab.directory / "skip"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""fuzzing.py - libFuzzer on each decoder of launcher/fuzz: a build with clang, seeds from our
-own encoders, and what each run has reached and found."""
+"""fuzzing.py - libFuzzer on each decoder of launcher/fuzz: a build with clang, seeds from ckpt's
+own encoders, and the coverage and findings of each run."""
 
 import os
 import re
@@ -10,33 +10,33 @@ from dataclasses import dataclass
 
 from .settings import BUILD, TOP
 
-CLANG = "16"  # 14, which is Debian's default, does not take the C++ of the tools
+CLANG = "16"  # 14, which is Debian's default, cannot compile the C++ of the tools
 PACKAGES = {f"clang++-{CLANG}": f"clang-{CLANG} libclang-rt-{CLANG}-dev"}
 INSTRUMENTED = "fuzzer-no-link,address,undefined"
 LONGEST_INPUT = 4096  # bytes
 MOST_MEMORY = 1500  # MiB
 
-# Sanitizers need their addresses, which random ones may be in the way of.
+# Sanitizers need fixed addresses, which randomised mappings may occupy.
 SAME_ADDRESSES = ["setarch", "--addr-no-randomize"]
 
 
 class Missing(Exception):
-    """A program that is not installed, with the package that has it."""
+    """A program is not installed; names the package that has it."""
 
 
 @dataclass
 class Run:
-    """What came of one decoder."""
+    """The result for one decoder."""
 
     decoder: str
     executions: int
     edges: int
     features: int
-    finding: str  # the first line of its report; empty: none
+    finding: str  # the first line of its report, empty without a finding
 
 
 def require_programs():
-    """Raises Missing for the first one."""
+    """Raises Missing for the first program that is not installed."""
     for program, packages in PACKAGES.items():
         if shutil.which(program) is None:
             raise Missing(f"{program} is missing: apt-get install {packages}")
@@ -64,7 +64,7 @@ def build(directory, jobs):
 
 
 def write_seeds(fuzzer, directory):
-    """One directory below for each decoder; returns their names."""
+    """Writes the seeds of each decoder to its own directory; returns the decoders' names."""
     directory.mkdir(parents=True, exist_ok=True)
     subprocess.run(
         [*SAME_ADDRESSES, fuzzer],
@@ -75,19 +75,19 @@ def write_seeds(fuzzer, directory):
 
 
 def numbers(output):
-    """Executions, edges and features of libFuzzer's last line about them."""
+    """Returns executions, edges and features from libFuzzer's last line about them."""
     lines = re.findall(r"^#(\d+)\s.*cov: (\d+) ft: (\d+)", output, re.MULTILINE)
     return [int(number) for number in lines[-1]] if lines else [0, 0, 0]
 
 
 def finding(output):
-    """What the sanitizers or libFuzzer say first."""
+    """Returns the first error line of the sanitizers or libFuzzer."""
     found = re.search(r"^.*(ERROR: |runtime error: ).*$", output, re.MULTILINE)
     return found.group(0) if found else ""
 
 
 def fuzz(fuzzer, decoder, directory, seconds, seed):
-    """Runs one decoder. Its corpus stays for the next time; inputs that fail are beside it."""
+    """Runs one decoder. Its corpus stays for the next run; failing inputs are saved beside it."""
     corpus = directory / "corpus" / decoder
     found = directory / "found"
     for path in (corpus, found):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """inputs.py - standard inputs of jobs, and jobs under `ckpt run` that are killed while they
-read them."""
+read."""
 
 import collections
 import contextlib
@@ -31,17 +31,17 @@ fix 1 all nve
 
 
 def lammps_melt(cells):
-    """The begin of a script for LAMMPS: a cube of so many cells on each side."""
+    """Returns the beginning of a LAMMPS script: a cube with `cells` cells on each side."""
     return LAMMPS.format(cells=cells)
 
 
 def numbers(count):
-    """What apps/reader expects."""
+    """Returns the input that apps/reader expects."""
     return "".join(f"{i} {'x' * (i % 40)}\n" for i in range(count))
 
 
 def stages():
-    """A script for LAMMPS; each stage says that it is one."""
+    """Returns a script for LAMMPS whose stages each print their number."""
     text = lammps_melt(6) + "thermo 100\n"
     for i in range(STAGES):
         text += f'# {"x" * 200}\nprint "stage {i}"\nrun 100\n'
@@ -49,7 +49,7 @@ def stages():
 
 
 def check_stages(log):
-    """LAMMPS's own log has each stage once."""
+    """LAMMPS's own log must have each stage once."""
     text = log.read_text(encoding="utf-8")
     found = [int(n) for n in re.findall(r"^stage (\d+)$", text, re.MULTILINE)]
     assert found == list(range(STAGES)), found
@@ -58,7 +58,7 @@ def check_stages(log):
 
 @contextlib.contextmanager
 def from_file(lab, text):
-    """A redirected file."""
+    """Standard input is a file."""
     path = lab.directory / "input"
     path.write_text(text, encoding="utf-8")
     with path.open("rb") as file:
@@ -66,10 +66,10 @@ def from_file(lab, text):
 
 
 def _write(fd, text, pause):
-    with contextlib.suppress(OSError):  # the reader has gone
+    with contextlib.suppress(OSError):  # the reader has ended
         for line in text.splitlines(keepends=True):
             os.write(fd, line.encode())
-            time.sleep(pause)  # a producer with a speed of its own
+            time.sleep(pause)  # the producer's own pace
 
 
 @contextlib.contextmanager
@@ -82,7 +82,7 @@ def _producer(fd, text, pause, end):
 
 @contextlib.contextmanager
 def from_pipe(lab, text, pause=0.0):
-    """A pipe into which another process writes."""
+    """Standard input is a pipe that another process writes to."""
     del lab
     reader, writer = os.pipe()
     with _producer(writer, text, pause, lambda: os.close(writer)):
@@ -92,14 +92,14 @@ def from_pipe(lab, text, pause=0.0):
 
 @contextlib.contextmanager
 def from_slow_pipe(lab, text):
-    """It has not ended when the first checkpoints are taken."""
+    """Standard input is a pipe that is still being written at the first checkpoints."""
     with from_pipe(lab, text, 0.005) as reader:
         yield reader
 
 
 @contextlib.contextmanager
 def from_terminal(lab, text):
-    """Somebody types line by line, and ^D."""
+    """Standard input is a terminal: a user types line by line, then ^D."""
     del lab
     master, slave = os.openpty()
     attributes = termios.tcgetattr(slave)
@@ -120,14 +120,14 @@ SOURCES = {
 
 
 def start(lab, command, stdin, *options):
-    """The command under `ckpt run`."""
+    """Starts the command under `ckpt run`."""
     run = [lab.ckpt_program, "run", "--name", alone.name(lab), *options, "--", *command]
     # pylint: disable-next=protected-access
     return lab._start(run, {}, stdin)
 
 
 def kill_a_rank(lab, chance):
-    """SIGKILL to a random one. False if there is none just now."""
+    """Sends SIGKILL to a random rank. Returns False if no rank runs just now."""
     found = alone.status(lab)
     ranks = found["ranks"] if found else []
     pids = [rank["pid"] for rank in ranks if rank["pid"] > 0]
@@ -138,16 +138,17 @@ def kill_a_rank(lab, chance):
 
 
 def ranks_below(job, name):
-    """Those that run the program, or are about to."""
+    """Returns the processes that run the program, or are about to."""
     return [p for p in job.ranks() if processes.name_of(p) in (name[:15], "ckpt-restart")]
 
 
 def torment(lab, job, chance, kills, pauses=(0.1, 0.6)):
-    """Saves and kills at random moments until the job ends; how often each."""
+    """Saves and kills at random moments until the job ends; counts both."""
     counts = collections.Counter()
     while counts["kills"] < kills and job.run_on(chance.uniform(*pauses)):
         if lab.ckpt("checkpoint", alone.name(lab)).returncode != 0:
-            continue  # the ranks are just starting; two kills without one would end the job
+            # The ranks are just starting; two kills without a checkpoint would end the job.
+            continue
         counts["checkpoints"] += 1
         if not job.run_on(chance.uniform(0, pauses[1])):
             break
@@ -156,7 +157,7 @@ def torment(lab, job, chance, kills, pauses=(0.1, 0.6)):
 
 
 def run_lammps(lab, command, kills, seed, source=from_file):
-    """LAMMPS of 60 stages, as often as it takes for so many kills; what was counted."""
+    """Runs LAMMPS of 60 stages until there have been `kills` kills; returns the counts."""
     chance = random.Random(seed)
     totals = collections.Counter()
     log = lab.work / "log.stages"
@@ -175,7 +176,7 @@ def run_lammps(lab, command, kills, seed, source=from_file):
 
 
 def run_lammps_by_srun(cluster, directory, kills, seed):
-    """The same on a cluster of Slurm, saved three times a second; what was counted."""
+    """Does the same on a Slurm cluster, with three checkpoints a second; returns the counts."""
     chance = random.Random(seed)
     totals = collections.Counter()
     directory.mkdir(parents=True)
@@ -198,7 +199,7 @@ def run_lammps_by_srun(cluster, directory, kills, seed):
             if found == newest:
                 continue  # two kills without a checkpoint between them end the job
             newest = found
-            with contextlib.suppress(StopIteration):  # it is just starting, or has ended
+            with contextlib.suppress(StopIteration):  # the job is just starting, or has ended
                 cluster.kill_a_rank("lmp")
                 totals["kills"] += 1
         job.succeed()

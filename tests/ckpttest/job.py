@@ -13,7 +13,7 @@ from .settings import PATIENCE
 
 
 class JobError(AssertionError):
-    """The job did not do what was expected; carries its last output."""
+    """The job failed a test's expectation; carries the last output."""
 
     def __init__(self, job, text):
         tail = "\n".join(f"    | {line}" for line in job.lines[-25:])
@@ -24,7 +24,7 @@ class Job:
     """Starts a command; a thread collects its standard output and error."""
 
     def __init__(self, command, directory, environment, stdin=subprocess.DEVNULL, holds=()):
-        """holds: files that go when the program may end."""
+        """holds: files that are removed when the program may end."""
         self.command = [str(word) for word in command]
         self._holds = holds
         self.lines = []
@@ -63,7 +63,7 @@ class Job:
             self._news.notify_all()
 
     def wait_for(self, pattern, timeout=PATIENCE, count=1):
-        """Waits for the count-th next line with the pattern; the match."""
+        """Waits for the count-th next line that matches the pattern; returns the match."""
         regex = re.compile(pattern)
         deadline = time.monotonic() + timeout
         with self._news:
@@ -83,17 +83,17 @@ class Job:
                 self._news.wait(left)
 
     def run_on(self, seconds):
-        """Lets the job run for a time. False if it ended before."""
+        """Lets the job run for a time. Returns False if the job ended before."""
         with self._news:
             return not self._news.wait_for(lambda: self._ended, seconds)
 
     def let_end(self):
-        """The programs of this lab may end."""
+        """Lets the programs of this lab end."""
         for path in self._holds:
             path.unlink(missing_ok=True)
 
     def finish(self, timeout=PATIENCE):
-        """Waits for the end; the exit code (negative: killed by a signal)."""
+        """Waits for the end; returns the exit code (negative: killed by a signal)."""
         self.let_end()
         with self._news:
             if not self._news.wait_for(lambda: self._ended, timeout):
@@ -102,14 +102,14 @@ class Job:
         return self.process.wait(timeout)
 
     def succeed(self, timeout=PATIENCE):
-        """Waits for the end, which must be a good one; all lines."""
+        """Waits for the end, which must be a success; returns all lines."""
         code = self.finish(timeout)
         if code != 0:
             raise JobError(self, f"ended with code {code}")
         return self.lines
 
     def ranks(self):
-        """Process ids of the ranks that run now."""
+        """Returns the process ids of the running ranks."""
         return processes.ranks_of(self.pid)
 
     def kill(self):
@@ -127,7 +127,7 @@ class Job:
         self._remove_leftovers(shared)
 
     def _remove_leftovers(self, shared):
-        """What Open MPI cannot remove when it is killed."""
+        """Removes what a killed Open MPI leaves behind."""
         for path in shared:
             Path(path).unlink(missing_ok=True)
         for directory in glob.glob(f"/tmp/ompi.*/pid.{self.pid}"):

@@ -13,7 +13,7 @@ from .settings import INSTALL, MPIRUN, PATIENCE, TUNE, environment
 
 WAIT_FILE = ".may-not-end"  # in the working directory of the programs
 AGENT_PATIENCE = 10  # seconds for the agent of a killed job to end by itself
-POLL = 0.02  # seconds between two looks at what cannot be waited for
+POLL = 0.02  # seconds between polls of a state that cannot be waited for
 
 
 @dataclass
@@ -26,10 +26,10 @@ class Outcome:
 
 
 class Lab:
-    """A working directory, a checkpoint directory, and the jobs in them.
+    """The jobs in a working directory and a checkpoint directory.
 
-    With `holds` no program of apps/ ends before Job.finish(), succeed() or let_end() is
-    called, however slow the machine and the test are (apps/may_end.h).
+    With `holds` no program of apps/ ends before Job.finish(), succeed() or let_end() is called,
+    however slow the machine and the test are (apps/may_end.h).
     """
 
     ckpt_program = INSTALL / "bin/ckpt"
@@ -40,14 +40,14 @@ class Lab:
         self.store = self.directory / "store"
         self.mpirun = mpirun
         self.holds = holds
-        self._holds = set()  # the files by which programs are held
+        self._holds = set()  # the files that keep programs from ending
         self.settings = settings  # environment of everything started here
         self.jobs = []
         self.work.mkdir(parents=True, exist_ok=True)
 
     def close(self):
-        """Kills what still runs. Returns when no process of this lab is left, so that
-        nobody writes in its directories any more: an agent outlives its job."""
+        """Kills what still runs. Returns when no process of this lab is left, as a
+        process may still write in its directories: an agent outlives its job."""
         for job in self.jobs:
             job.kill()
         left = processes.started_with("CKPT_DIR", self.environment()["CKPT_DIR"])
@@ -57,26 +57,26 @@ class Lab:
             assert processes.wait_until_gone(left, PATIENCE), f"{left} do not go away"
 
     def environment(self, **more):
-        """What jobs and commands of this lab get."""
+        """Returns the environment of the jobs and commands of this lab."""
         ours = {
             "CKPT_DIR": self.store,
-            # mpirun 5.0 does not start in a directory that a killed one with the
-            # same process id has left.
+            # mpirun 5.0 does not start in a directory left by a killed mpirun with the
+            # same process id.
             "PRTE_MCA_prte_tmpdir_base": self.directory,
         }
         return environment(**{**ours, **self.settings, **more})
 
     def mpirun_command(self, program, *options):
-        """The command line of a program, without ckpt."""
+        """Returns the command line of a program, without ckpt."""
         ranks = ["--oversubscribe", "-np", program.ranks]
         return [self.mpirun, *options, *ranks, *program.argv]
 
     def wrap(self, command):
-        """The command as it is run here."""
+        """Returns the command as this lab runs it."""
         return command
 
     def _hold(self):
-        """What is started now does not end before its test lets it."""
+        """Keeps a program that starts now from ending before its test lets it."""
         path = self.work / WAIT_FILE
         path.touch()
         self._holds.add(path)
@@ -107,7 +107,7 @@ class Lab:
         return self._start(command, more)
 
     def ckpt(self, *words, timeout=PATIENCE, **more):
-        """Runs a ckpt command; never raises for its exit code."""
+        """Runs a ckpt command; does not raise for its exit code."""
         return subprocess.run(
             self.wrap([self.ckpt_program, *(str(word) for word in words)]),
             cwd=self.work,
@@ -120,7 +120,7 @@ class Lab:
         )
 
     def ckpt_in_background(self, *words):
-        """Starts a ckpt command; the process, with its output to be read."""
+        """Starts a ckpt command; returns the process, whose output can be read."""
         return subprocess.Popen(
             self.wrap([self.ckpt_program, *(str(word) for word in words)]),
             cwd=self.work,
@@ -132,7 +132,7 @@ class Lab:
         )
 
     def ckpt_json(self, *words, **more):
-        """Runs a ckpt command that must succeed; what it prints."""
+        """Runs a ckpt command that must succeed; returns its parsed output."""
         done = self.ckpt(*words, "--json", **more)
         if done.returncode != 0:
             raise AssertionError(
@@ -142,8 +142,8 @@ class Lab:
         return json.loads(done.stdout)
 
     def wait_for_agent(self, job, name=None):
-        """Until all ranks have an agent, after the loss of one. name: of the job, if it
-        is not that of an mpirun here."""
+        """Waits until all ranks have an agent, after the loss of one. name: the job's
+        name, if the job does not belong to an mpirun here."""
         deadline = time.monotonic() + PATIENCE
         phase = None
         while phase != "running":
@@ -154,31 +154,30 @@ class Lab:
                 phase = json.loads(found.stdout)[0]["phase"]
 
     def kill_and_wait_for_agent(self, job):
-        """Kills a job; returns when its agent has done, too, what it had to do."""
+        """Kills a job; returns when the job's agent has finished, too."""
         (status,) = self.ckpt_json("status", job.pid)
         job.kill()
         assert processes.wait_until_gone([status["agent_pid"]], PATIENCE)
 
     def checkpoint(self, job, **more):
-        """Saves a job; what `ckpt checkpoint` says about the checkpoint."""
+        """Saves a job; returns what `ckpt checkpoint` prints about the checkpoint."""
         return self.ckpt_json("checkpoint", job.pid, **more)
 
     def checkpoints(self):
-        """Committed checkpoints of all jobs here, oldest first."""
+        """Returns the committed checkpoints of all jobs here, oldest first."""
         done = self.ckpt("list", "--json")
         assert done.returncode in (0, 3), done
         entries = json.loads(done.stdout)
         return [entry for entry in entries if entry["state"] == "committed"]
 
     def run_native(self, program):
-        """A whole run without ckpt."""
+        """Runs a program to its end without ckpt."""
         job = self.start_native(program)
         lines = job.succeed(5 * PATIENCE)
         seconds = time.monotonic() - job.started
         return Outcome(program.answer(lines, self.work), lines, seconds)
 
     def answer(self, program, *jobs):
-        """The answer of a run made of several parts; all but the last were
-        killed."""
+        """Returns the answer of a run in several parts; all but the last were killed."""
         lines = [line for job in jobs for line in job.lines]
         return program.answer(lines, self.work)

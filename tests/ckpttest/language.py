@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""language.py - finds sentences in comments, documents and messages that have to be read
-twice: their marks are constructions that engineers do not write."""
+"""language.py - finds sentences in comments, documents and messages that readers must read twice,
+by constructions that engineers do not write."""
 
 import io
 import re
@@ -38,7 +38,7 @@ SUFFIXES = {".c", ".h", ".S", ".cpp", ".hpp", ".py", ".md", ".1", ".in", ".sh"}
 
 @dataclass
 class Sentence:
-    """Where it begins, and its text on one line."""
+    """A sentence on one line, with the line where it begins."""
 
     path: Path
     line: int
@@ -46,12 +46,12 @@ class Sentence:
 
     @property
     def mark(self):
-        """The name of the construction that it has, or None."""
+        """The name of the first construction that the sentence has, or None."""
         return next((name for name, p in MARKS.items() if re.search(p, self.text)), None)
 
 
 def _c_comments(text):
-    """Line and text of each comment; // lines that follow each other are one."""
+    """Yields line and text of each comment; consecutive // lines are one comment."""
     pattern = re.compile(
         r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|(?://[^\n]*\n[ \t]*)+', re.DOTALL
     )
@@ -63,7 +63,7 @@ def _c_comments(text):
 
 
 def _python_comments(text):
-    """The same of a Python text: comments and docstrings."""
+    """Yields line and text of each comment and docstring of a Python text."""
     last_line, block, first = 0, [], 0
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
@@ -80,14 +80,14 @@ def _python_comments(text):
 
 
 def _document(text):
-    """The same of Markdown: paragraphs outside of code and tables."""
+    """Yields line and text of each paragraph of Markdown, outside of code and tables."""
     text = re.sub(r"^```.*?^```", lambda m: "\n" * m.group().count("\n"), text, flags=re.M | re.S)
     for match in re.finditer(r"(?:^[^|\n#][^\n]*\n)+", text, flags=re.M):
         yield text.count("\n", 0, match.start()) + 1, match.group()
 
 
 def _manual(text):
-    """The same of a manual page."""
+    """Yields line and text of each paragraph of a manual page."""
     for match in re.finditer(r"(?:^[^.'\n][^\n]*\n)+", text, flags=re.M):
         yield text.count("\n", 0, match.start()) + 1, match.group()
 
@@ -96,7 +96,7 @@ _READERS = {".py": _python_comments, ".md": _document, ".1": _manual}
 
 
 def sentences_of(path):
-    """All sentences of a file of the project."""
+    """Yields all sentences of a file of the project."""
     text = (TOP / path).read_text(encoding="utf-8")
     for line, block in _READERS.get(path.suffix, _c_comments)(text):
         for paragraph in re.split(r"\n[ \t]*\n", block):
@@ -107,7 +107,7 @@ def sentences_of(path):
 
 
 def files(*folders):
-    """The project's own texts, below those folders."""
+    """Returns the paths of the project's own texts below `folders`."""
     listed = subprocess.run(
         ["git", "ls-files", *folders], cwd=TOP, check=True, capture_output=True, text=True
     ).stdout.split()
@@ -116,6 +116,6 @@ def files(*folders):
 
 
 def sentences(*folders):
-    """Of all files."""
+    """Yields the sentences of all files below `folders`."""
     for path in files(*folders):
         yield from sentences_of(path)

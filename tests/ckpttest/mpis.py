@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mpis.py - the MPI libraries that jobs can run over, and jobs that begin over
-one and go on over another."""
+"""mpis.py - the MPI libraries that jobs can run over, and jobs that start over one library and
+restart over another."""
 
 import contextlib
 import os
@@ -21,7 +21,7 @@ class Mpi:
 
     name: str
     mpirun: str
-    version: str  # in MPI_Get_library_version
+    version: str  # a text in MPI_Get_library_version
     prefix: str  # "" for the system's own
     lab: type = Lab
 
@@ -30,7 +30,7 @@ class Mpi:
         return not self.prefix or Path(self.mpirun).exists()
 
     def settings(self):
-        """The environment in which its launcher works."""
+        """Returns the environment that the library's launcher needs."""
         if not self.prefix:
             return {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": ""}
         path = f"{self.prefix}/bin:{os.environ['PATH']}"
@@ -38,14 +38,14 @@ class Mpi:
 
 
 class MpichLab(Lab):
-    """A place where jobs are started by MPICH's launcher hydra."""
+    """A lab that starts jobs with MPICH's launcher hydra."""
 
     def __init__(self, directory, mpirun, **settings):
         super().__init__(directory, mpirun, **settings)
         self._opened = time.time()
 
     def close(self):
-        """Also removes what hydra leaves when it is killed."""
+        """Also removes the files of a killed hydra."""
         super().close()
         for path in Path("/tmp").glob("hydra_hwloc_xmlfile_*"):
             with contextlib.suppress(FileNotFoundError):  # another lab was faster
@@ -67,7 +67,7 @@ MPICH = Mpi("mpich", f"{MPICH5}/bin/mpiexec", "MPICH Version", str(MPICH5), Mpic
 
 
 class Crossing:
-    """Jobs that begin over one MPI, are killed and go on over another."""
+    """Jobs that start over one MPI, are killed, and restart over another."""
 
     def __init__(self, directory, start, end):
         self.start, self.end = start, end
@@ -80,7 +80,7 @@ class Crossing:
         return self.lab.restart(CKPT_MPIRUN=self.end.mpirun, **self.end.settings())
 
     def probe(self, name):
-        """A probe that waits while it crosses; its lines before and after."""
+        """Runs a probe that waits during the crossing; returns its lines before and after."""
         gate = self.lab.directory / "gate"
         first = self.lab.start(probes.probe(name, gate), **probes.ENVIRONMENT)
         first.wait_for("^READY")
@@ -93,12 +93,12 @@ class Crossing:
         return first.lines, after
 
     def libraries(self):
-        """What MPI_Get_library_version says on both sides."""
+        """Returns MPI_Get_library_version before and after the crossing."""
         before, after = self.probe("library")
         return _after("before: ", before), _after("after: ", after)
 
     def answer(self, program):
-        """The answer of a self-checking program that crosses in its middle."""
+        """Returns the answer of a self-checking program that crosses in its middle."""
         first = self.lab.start(program)
         first.wait_for(program.progress, count=3)
         second = self._cross(first)

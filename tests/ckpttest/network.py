@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""network.py - links between nodes on one machine, and what can happen to them.
+"""network.py - links between nodes on one machine, and failures of these links.
 
 Each node has a network namespace; a pair of virtual Ethernet devices connects it to a
-bridge. Needs root, and of the kernel no modules but those of bridges, such pairs and,
-for delays, taps. What is connected to what is kept in files, so that other processes
-can go on with a network: that of cluster.py that plays rsh, and tests/cluster.
+bridge. Needs root, and the kernel modules for bridges, veth pairs and, for delays,
+taps. Files record the connections, so that other processes can go on with a network:
+cluster.py's substitute for rsh, and tests/cluster.
 """
 
 import json
@@ -17,7 +17,7 @@ DELAYED_LINK = Path(__file__).with_name("delayed_link.py")
 
 
 def ip(*words):
-    """Runs ip(8); what it prints."""
+    """Runs ip(8); returns its output."""
     command = ["ip", *map(str, words)]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
@@ -26,26 +26,28 @@ class Network:
     """Nodes by name, each with a device eth0."""
 
     def __init__(self, directory, mark, names):
-        """mark: of these nodes only; names of devices have at most 15 characters."""
+        """mark: distinguishes these nodes from others; device names have at most 15
+        characters."""
         self.names = names
         self.prefix = f"ckpt{mark}"  # of namespaces: PREFIX-NAME
-        self.links = directory / "links"  # NAME: what the node is connected to
+        self.links = directory / "links"  # NAME: the connection of the node
         self._devices = f"ck{mark}"
 
     def namespace(self, name):
-        """The node's, for ip(8)."""
+        """Returns the node's network namespace, for ip(8)."""
         return f"{self.prefix}-{name}"
 
     def address(self, name):
-        """The node's, as /etc/hosts has it."""
+        """Returns the node's address, as in /etc/hosts."""
         return f"{ADDRESSES}.{self.names.index(name) + 1}"
 
     def port(self, name):
-        """The end of the node's link that is not in the node."""
+        """Returns the end of the node's link outside the node."""
         return f"{self._devices}p{self.names.index(name)}"
 
     def _tap(self, name):
-        """Stands for the port while the link is slow: how late, in its alias."""
+        """Returns the device that replaces the port while the link is slow; its alias
+        is the delay."""
         return f"{self._devices}t{self.names.index(name)}"
 
     def _bridge(self, group):
@@ -54,7 +56,7 @@ class Network:
     # ---- Making and removing ---------------------------------------------------------
 
     def make(self):
-        """All nodes see one another."""
+        """Makes the links; all nodes see one another."""
         self.links.mkdir()
         self._make_bridge(0)
         for name in self.names:
@@ -69,7 +71,7 @@ class Network:
         self.mend()
 
     def remove(self):
-        """What is there of it; the nodes have no processes any more."""
+        """Removes what exists of the network; the nodes have no processes any more."""
         for name in self.names:
             if _is_device(self._tap(name)):
                 ip("link", "del", self._tap(name))
@@ -86,12 +88,12 @@ class Network:
     # ---- What happens to links -------------------------------------------------------
 
     def cut(self, name):
-        """The node's cable is pulled."""
+        """Disconnects the node's link."""
         ip("link", "set", self.port(name), "down")
         self._note(name, f"nothing but {name}")
 
     def mend(self, *names):
-        """The link of a node, or of all, is as it was before cut() and partition()."""
+        """Undoes cut() and partition() for the given nodes, or for all."""
         for name in names or self.names:
             self._plug_in(name, 0)
             ip("link", "set", self.port(name), "up")
@@ -99,8 +101,8 @@ class Network:
         self._forget_neighbours()
 
     def partition(self, *groups):
-        """The nodes of a group see one another and nobody else. Who is in none of them
-        is with the first one. Those that are cut off stay so."""
+        """Separates the groups of nodes from each other. A node in no group belongs to
+        the first one. Nodes that are cut off stay so."""
         for number, group in enumerate(groups):
             for name in group:
                 self._move(name, number)
@@ -110,7 +112,8 @@ class Network:
         self._forget_neighbours()
 
     def _forget_neighbours(self):
-        """Who could not be found a moment ago may be there now."""
+        """Forgets failed address look-ups: a node that was unreachable may be reachable
+        now."""
         for name in self.names:
             ip("-n", self.namespace(name), "neigh", "flush", "dev", "eth0")
 
@@ -126,11 +129,11 @@ class Network:
         ip("link", "set", end, "master", self._bridge(group))
 
     def delay(self, name, milliseconds):
-        """What the node sends and what it is sent comes so much later; 0: no longer."""
+        """Delays all traffic to and from the node; 0 ends the delay."""
         port, tap = self.port(name), self._tap(name)
         bridge = _device(tap if self.delay_of(name) else port)["master"]
         if self.delay_of(name):
-            ip("link", "del", tap)  # with which the program that fills it ends
+            ip("link", "del", tap)  # this also ends the program that fills the tap
         if not milliseconds:
             ip("link", "set", port, "master", bridge)
             return
@@ -146,15 +149,15 @@ class Network:
         (self.links / name).write_text(connection + "\n", encoding="utf-8")
 
     def connection(self, name):
-        """What a node is connected to: those with the same text see one another."""
+        """Returns the node's connection: nodes with the same text see one another."""
         return (self.links / name).read_text(encoding="utf-8").strip()
 
     def is_cut(self, name):
-        """Whether nobody sees it."""
+        """Whether the node is disconnected from all others."""
         return not self.connection(name).startswith("group")
 
     def delay_of(self, name):
-        """Milliseconds, of a node's link."""
+        """Returns the delay of a node's link in milliseconds."""
         tap = self._tap(name)
         return float(_device(tap)["ifalias"]) if _is_device(tap) else 0
 
@@ -164,6 +167,6 @@ def _is_device(name):
 
 
 def _device(name):
-    """What ip(8) knows of a device."""
+    """Returns what ip(8) reports about a device."""
     (found,) = json.loads(ip("-json", "link", "show", name))
     return found

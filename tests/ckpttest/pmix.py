@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""pmix.py - requests for checkpoints as a resource manager makes them (apps/pmix)."""
+"""pmix.py - checkpoint requests as a resource manager makes them (apps/pmix)."""
 
 import re
 import subprocess
@@ -13,22 +13,22 @@ FAILED = -5  # PMIX_ERR_PROC_CHECKPOINT
 
 
 def _variables(pid):
-    """What the launcher has given a rank for its PMIx."""
+    """Returns the PMIx variables that the launcher gave a rank."""
     words = processes.environment_of(pid).decode().split("\0")
     return dict(word.split("=", 1) for word in words if word.startswith("PMIX_"))
 
 
 def command_of_client(pids, rank):
-    """The manager as a client that passes for this rank, and asks all others. pids: of the
-    ranks."""
+    """Returns the command of a manager that is a PMIx client under this rank's identity, and asks
+    all other ranks. pids: process ids of the ranks."""
     (variables,) = (v for v in map(_variables, pids) if v["PMIX_RANK"] == str(rank))
     words = [f"{name}={value}" for name, value in variables.items()]
     return ["env", *words, MANAGER, variables["PMIX_NAMESPACE"]]
 
 
 def ask_as_tool(status, libraries, *ranks, **more):
-    """The manager as a tool of the job's mpirun, with the PMIx in `libraries`. What it
-    prints. status: of the job."""
+    """Runs the manager as a tool of the job's mpirun, with the PMIx in `libraries`; returns its
+    output. status: the job's status."""
     done = subprocess.run(
         [MANAGER, status["launch_namespace"], *(str(rank) for rank in ranks)],
         env=environment(
@@ -45,5 +45,5 @@ def ask_as_tool(status, libraries, *ranks, **more):
 
 
 def answer_in(output):
-    """The status with which a request was answered; 0 if it was not."""
+    """Returns the status that answered a request, 0 without an answer."""
     return int(re.search(r"^answer (-?\d+)$", output, re.MULTILINE)[1])

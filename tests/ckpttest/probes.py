@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""probes.py - the feature probes of apps/probes and how each must fare."""
+"""probes.py - the feature probes of apps/probes and their expected results."""
 
 import os
 
 from .programs import Program
 from .settings import APPS, SOURCES
 
-# What a checkpoint refuses, and what its message must name.
+# Probes whose checkpoint is refused, with a pattern for the message.
 REFUSED = {
     "counter_between_ranks": r"rank \d: descriptor \d+.*counter that is open in the ranks 0 and 1",
     "ended_child": r"process \d+ \(ended_child\), .*not been waited for",
@@ -16,7 +16,7 @@ REFUSED = {
     "system_v_undo": r"System V semaphore set \d+ .*SEM_UNDO",
 }
 
-# The same in other languages, if there were compilers for them.
+# The same probes in other languages, for installed compilers.
 LANGUAGES = [
     name
     for name in (
@@ -28,7 +28,7 @@ LANGUAGES = [
     if (APPS / name).exists()
 ]
 
-# What a test of its own prepares the machine for.
+# Probes for which a separate test prepares the machine.
 _PREPARED = {"huge_pages"}
 if os.geteuid() != 0:
     _PREPARED.add("system_v_memory")  # only root chooses ids
@@ -44,16 +44,16 @@ MPI4 = sorted(
     if (APPS / "mpi4" / path.stem).exists()
 )
 
-# Open MPI 5.0 itself now and then hangs in the first, and is wrong in the second; the third is
-# about what our own partitions cost.
+# Open MPI 5.0 itself now and then hangs in the first, and is wrong in the second. The third is
+# about the cost of ckpt's own partitions.
 NOT_NATIVE = ["mpi4/partitioned", "mpi4/partitioned_types", "mpi4/partitioned_freed"]
 
 SAVED = [n for n in NAMES if n not in REFUSED]
 
-# Variables of MPI_T have the names that a library gives them.
+# Excludes `tool`: each library has its own names for MPI_T variables.
 PORTABLE = [name for name in SAVED if name != "tool"]
 
-# What is carried to another release of Open MPI, and to another MPI.
+# Probes that restart over another release of Open MPI, and over another MPI.
 OTHER_RELEASE = ["attributes", "cartesian", "constants", "many_types", "types_and_ops"]
 OTHER_RELEASE += ["persistent_collectives", "window_fence", "window_lock", "window_shared"]
 OTHER_RELEASE += LANGUAGES
@@ -90,18 +90,18 @@ _ARGUMENTS = {
     "arguments": ["two words", "", 'quote"'],
     **{name: [FILE] for name in NAMES if name.startswith("file_")},
 }
-# Threads of OpenMP that spin keep two cores from all else, fsync included.
+# Spinning OpenMP threads keep everything else, fsync included, off two cores.
 ENVIRONMENT = {"PROBE_VALUE": "a b=c", "OMP_WAIT_POLICY": "passive"}
 
 
 def probe(name, gate):
-    """The program of a probe; it goes on when the file `gate` exists."""
+    """Returns the program of a probe, which goes on when the file `gate` exists."""
     path = APPS / name if "/" in name else APPS / "probes" / name
     argv = [path, gate, *_ARGUMENTS.get(name, [])]
     return Program(name, argv, _RANKS.get(name, 2), r"^waiting (\d+)")
 
 
 def outside_of_mpi(first_gate, last_gate):
-    """Waits before MPI_Init and after MPI_Finalize."""
+    """Returns the program that waits before MPI_Init and after MPI_Finalize."""
     argv = [APPS / "outside", first_gate, last_gate]
     return Program("outside", argv, 2, "")

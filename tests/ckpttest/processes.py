@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def _stat_fields(pid):
-    """Fields of /proc/PID/stat behind the name, or None if it is gone."""
+    """Returns the fields of /proc/PID/stat after the name, or None if the process is gone."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
     except (FileNotFoundError, ProcessLookupError):
@@ -18,19 +18,19 @@ def _stat_fields(pid):
 
 
 def is_alive(pid):
-    """False if there is no such process or it is a zombie."""
+    """Returns False if the process does not exist or is a zombie."""
     fields = _stat_fields(pid)
     return fields is not None and fields[0] not in "ZX"
 
 
 def is_stopped(pid):
-    """By SIGSTOP; also true if it is gone."""
+    """Whether SIGSTOP has stopped the process; also true if the process is gone."""
     fields = _stat_fields(pid)
     return fields is None or fields[0] in "TZX"
 
 
 def name_of(pid):
-    """The short name of a process, empty if it is gone."""
+    """Returns the short name of a process, empty if the process is gone."""
     try:
         return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip()
     except (FileNotFoundError, ProcessLookupError):
@@ -38,14 +38,14 @@ def name_of(pid):
 
 
 def seconds_of(pid):
-    """Of processor time that a process has taken; 0 if it is gone."""
+    """Returns the processor time of a process in seconds, 0 if the process is gone."""
     fields = _stat_fields(pid) or ["0"] * 13
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def environment_of(pid):
-    """The environment that a process was started with, as the kernel has it; empty if
-    it is gone."""
+    """Returns the initial environment of a process, as the kernel has it; empty if the process is
+    gone."""
     try:
         return Path(f"/proc/{pid}/environ").read_bytes()
     except (FileNotFoundError, ProcessLookupError, PermissionError):
@@ -53,8 +53,8 @@ def environment_of(pid):
 
 
 def started_with(name, value):
-    """Process ids of all processes, other than this one, that got a variable with this
-    value in their environment."""
+    """Returns the process ids of all other processes whose initial environment has this variable
+    with this value."""
     setting = os.fsencode(f"{name}={value}")
     found = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
     return [
@@ -65,13 +65,13 @@ def started_with(name, value):
 
 
 def named(name):
-    """Process ids of all processes with a short name."""
+    """Returns the process ids of all processes with a short name."""
     found = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
     return [pid for pid in found if name_of(pid) == name]
 
 
 def descendants(pid):
-    """All processes below `pid`, children before grandchildren."""
+    """Returns all processes below `pid`, children before grandchildren."""
     children = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
@@ -87,19 +87,20 @@ def descendants(pid):
 
 
 def ranks_of(launcher):
-    """Process ids of the MPI ranks that an mpirun has started here."""
+    """Returns the process ids of the MPI ranks that an mpirun has started here."""
     return [p for p in descendants(launcher) if name_of(p) not in ("ckptd", "ckpt-stdin")]
 
 
 def rank_page_of(pid):
-    """Where a rank has mapped the page that it shares with its agent: "START-END"."""
+    """Returns the mapping of the page that a rank shares with its agent: "START-END"."""
     maps = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8")
     (line,) = (line for line in maps.splitlines() if "memfd:ckpt-rank-page" in line)
     return line.split()[0]
 
 
 def frozen_copies(directory):
-    """Copies, made to be read in their places, of ranks that work in a directory."""
+    """Returns the frozen copies of ranks that work in a directory; agents read these copies instead
+    of the ranks."""
     found = []
     for entry in os.listdir("/proc"):
         if entry.isdigit() and name_of(entry) == "ckpt-copy" and is_alive(entry):
@@ -110,7 +111,7 @@ def frozen_copies(directory):
 
 
 def shared_memory_of(pid):
-    """Files in /dev/shm that a process has mapped."""
+    """Returns the files in /dev/shm that a process has mapped."""
     try:
         maps = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="surrogateescape")
     except (FileNotFoundError, ProcessLookupError, PermissionError):
@@ -120,18 +121,18 @@ def shared_memory_of(pid):
 
 
 def send(pid, number):
-    """A signal; harmless if the process is gone."""
+    """Sends a signal; does nothing if the process is gone."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, number)
 
 
 def kill(pid):
-    """SIGKILL; harmless if the process is gone."""
+    """Sends SIGKILL; does nothing if the process is gone."""
     send(pid, signal.SIGKILL)
 
 
 def wait_until_gone(pids, timeout):
-    """Waits for processes that need not be our children. True if all went."""
+    """Waits for processes that need not be children of this one. Returns True if all are gone."""
     for pid in pids:
         try:
             handle = os.pidfd_open(pid)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""programs.py - the MPI programs that are run, and how their answers compare.
+"""programs.py - the MPI programs that tests run, and how to compare their answers.
 
-An answer is a value that is equal for any two right runs of a program, however
-often it was killed and restarted in between.
+An answer is a value that is equal for any two correct runs of a program, however often the program
+was killed and restarted.
 """
 
 import hashlib
@@ -16,8 +16,8 @@ from .settings import APPS, BUILD, SOURCES
 
 
 def ok_line(lines, _directory):
-    """Self-checking programs: the line 'OK CHECKSUM'. The same once more if the
-    kill came after the program's end, but before mpirun's."""
+    """Self-checking programs: returns the line 'OK CHECKSUM'. The line appears twice if the kill
+    came after the program's end, but before mpirun's."""
     found = {line for line in lines if line.startswith("OK ")}
     assert len(found) == 1, f"{sorted(found)} instead of one OK line"
     return found.pop()
@@ -63,7 +63,7 @@ class Program:
     name: str
     argv: list
     ranks: int
-    progress: str = r"^step (\d+)"  # lines that show how far it is; may be ""
+    progress: str = r"^step (\d+)"  # pattern of its progress lines; may be ""
     answer: Callable = ok_line
     inputs: list = field(default_factory=list)  # copied to the directory
 
@@ -97,7 +97,7 @@ def circles(steps, ranks=4, stop_file=None):
 
 
 def lookout(steps, ranks=4, stop_file=None):
-    """A rank that waits for shared memory, without a call; some ms a step."""
+    """A rank that waits for shared memory without an MPI call; some ms a step."""
     argv = [APPS / "lookout", steps] + ([stop_file] if stop_file else [])
     return Program("lookout", argv, ranks)
 
@@ -132,8 +132,8 @@ PATTERNS = ("independent", "ring", "all-to-all", "wildcard", "collective")
 
 
 def pattern(name, rounds, ranks=2, period_us=1000, size=1024):
-    """One of the PATTERNS, which the simulator has, too; the line "begun" says
-    that all of its channels have been used."""
+    """One of the PATTERNS, which the simulator also has. The line "begun" says that all of its
+    channels have been used."""
     argv = [APPS / "patterns", name, rounds, period_us, size]
     return Program(name, argv, ranks)
 
@@ -146,8 +146,8 @@ def memory(megabytes, steps, ranks=2, pause_us=0):
 
 
 def scattered(megabytes, steps, ranks=2, per_mille=10, pause_us=0, from_libc=0, hurry=""):
-    """A few pages of much memory are written to at each step; memory comes and goes.
-    hurry: a file; when it exists there are no pauses."""
+    """A few pages of much memory are written at each step; memory is mapped and unmapped. hurry: a
+    file; when it exists, the pauses are skipped."""
     argv = [APPS / "scattered", megabytes, steps, per_mille, pause_us, from_libc, hurry]
     return Program("scattered", argv, ranks)
 
@@ -175,7 +175,7 @@ def lammps_from_input(ranks=2):
 
 
 def ends(how, ranks=2):
-    """Rank 1 ends as it should not: see the source."""
+    """Rank 1 ends in a wrong way: see the source."""
     return Program("ends", [APPS / "ends", how], ranks)
 
 
@@ -198,15 +198,15 @@ def objects(steps, ranks=3):
 
 
 def outcomes(_lines, directory):
-    """mpi4py's tests: the outcome of each one, for each rank."""
+    """mpi4py's tests: returns the outcome of each test, for each rank."""
     files = sorted(Path(directory).glob("results.*"))
     assert files, "no results"
     return {f.name: f.read_text(encoding="utf-8").splitlines() for f in files}
 
 
 def mpi4py_suite(ranks=2):
-    """mpi4py's own tests, but for processes that are spawned: these hang now
-    and then with Open MPI 4.1.4 alone."""
+    """mpi4py's own tests without spawned processes, which now and then hang with Open MPI 4.1.4
+    alone."""
     argv = ["/usr/bin/python3", SOURCES / "mpi4py/suite.py"]
     argv += [BUILD / "mpi4py-3.1.4/test", "--no-builddir", "-v"]
     argv += ["-e", "spawn", "-e", "dynproc"]
@@ -246,7 +246,7 @@ def elk(ranks=2):
 
 
 def file_digests(patterns):
-    """An answer: the content of all files that a program has written."""
+    """Returns an answer function: the content of all files that a program has written."""
 
     def answer(lines, directory):
         assert any(line.startswith("Loop time of") for line in lines), "no end"
@@ -261,7 +261,7 @@ def file_digests(patterns):
 
 
 class LammpsExample(Program):
-    """An example input of Debian's LAMMPS with lines put in around its run."""
+    """An example input of Debian's LAMMPS with lines added around its run."""
 
     before: list
     after: list
@@ -296,7 +296,7 @@ def _lammps_example(name, steps, before, after, ranks):
 
 
 def lammps_crack(steps, ranks=2):
-    """LAMMPS' example of a crack; dumps and restart files by POSIX calls."""
+    """LAMMPS' example of a crack; writes dumps and restart files by POSIX calls."""
     before = [
         "dump a all atom 40 dump.crack",
         "dump b all custom 30 dump.*.custom id type xu yu vx vy",
@@ -307,8 +307,7 @@ def lammps_crack(steps, ranks=2):
 
 
 def lammps_peptide(steps, ranks=2):
-    """LAMMPS' example of a peptide in water; dumps and restart files by
-    MPI-IO."""
+    """LAMMPS' example of a peptide in water; writes dumps and restart files by MPI-IO."""
     before = [
         "dump a all atom/mpiio 10 dump.peptide",
         "dump b peptide custom/mpiio 15 dump.*.custom id x y z",

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""replays.py - programs on windows under `ckpt run --protocol independent`, of which one
-rank after the other is killed at random moments.
+"""replays.py - runs programs on windows under `ckpt run --protocol independent`, and kills one rank
+after the other at random moments.
 
-Each rank writes the number of each step that it begins into a file, and a number made of all
-that it has seen by then; from these files is read who did steps twice, when all were further
-than at the kill, and whether a rank that was replayed has seen again what it had seen.
+Each rank writes into a file the number of each step that it begins, and a number computed from
+everything that it has seen by then. From these files the tests learn which ranks repeated steps,
+and when all ranks were further than at the kill. They also check that a replayed rank has seen the
+same values again.
 """
 
 import re
@@ -28,8 +29,8 @@ NOT_REPLAYED = re.compile(r"^ckpt: rank \d+ .*; it is not replayed: (.*?)(?:; wh
 REPLAYED = re.compile(r"^ckpt: rank \d+ .*; it is replayed, ")
 RESTART = re.compile(r"^ckpt: .*; restart \d+ of at most ")
 
-# One of them, `absent`, has a rank that takes no checkpoint of itself again for long.
-# Steps and size: some ten seconds of three ranks on two processors.
+# One of them, `absent`, has a rank that takes no independent checkpoint for a long time. Steps and
+# size: some ten seconds of three ranks on two processors.
 SIZES = {
     "barnes": (2000, 500),
     "batches": (12000, 500),
@@ -52,18 +53,18 @@ WAYS = {
 
 
 def is_replayable(status, ranks=RANKS):
-    """Whether each rank has a checkpoint of itself from which it could go on now."""
+    """Whether each rank has an independent checkpoint from which it could go on now."""
     own = status.get("independent", [])
     return len(own) == ranks and all(rank["replayable"] for rank in own)
 
 
 def is_saved(status):
-    """Whether there is a checkpoint of all ranks of this launch."""
+    """Whether there is a global checkpoint of this launch."""
     return status["committed"] > 0
 
 
 def start(lab, name, program, *options, **settings):
-    """A job of that name, with independent checkpoints."""
+    """Starts a job with this name and independent checkpoints."""
     program.prepare(lab.work)
     run = [lab.ckpt_program, "run", "--name", name, *STAGED, *options, "--"]
     # pylint: disable-next=protected-access
@@ -71,10 +72,10 @@ def start(lab, name, program, *options, **settings):
 
 
 class RollBack:
-    """A job of which one rank is killed, that one goes back, and no other one."""
+    """A job in which a killed rank rolls back, and no other one does."""
 
     def __init__(self, lab, name, program, ranks, *options, **settings):
-        """program: (name, steps, size, way) of one of windows.WAYS; the rest as of start()."""
+        """program: (name, steps, size, way) of one of windows.WAYS; the rest as in start()."""
         self._prefix = lab.directory / "progress"
         self._lab, self._name, self._ranks = lab, name, ranks
         program, steps, size, way = program
@@ -84,7 +85,7 @@ class RollBack:
         self.job = start(lab, name, self._program, *options, **settings)
 
     def finish(self, victim, expected):
-        """That rank has been killed, or will be by a fault."""
+        """Finishes the job. Rank `victim` has been killed, or a fault will kill it."""
         self.job.wait_for(f"^ckpt: rank {victim} .*; it is replayed")
         self.job.wait_for(
             f"^ckpt: rank {victim} .*; restart 1 of at most 10, from {self._name}/1"
@@ -109,19 +110,20 @@ class RollBack:
 
 @dataclass(frozen=True)
 class Plan:
-    """How jobs are run and killed."""
+    """How to run and to kill jobs."""
 
     options: tuple  # of ckpt run
     is_ready: Callable  # whether a job of this status may be killed
-    blind: float = 0  # share of kills that do not wait for that
-    hasty: float = 0  # share of kills after which the next one waits for nothing
+    blind: float = 0  # share of kills that do not wait for is_ready
+    hasty: float = 0  # share of kills without any wait before the next one
 
 
 STAGED = ("--protocol", "independent")
 DIRECT = (*STAGED, "--windows", "direct")
 INDEPENDENT = Plan(STAGED, is_replayable)
 COORDINATED = Plan(("--interval", 1), is_saved)
-ROUGH = {  # by what puts are; with and without checkpoints of all
+# by how puts work; with and without global checkpoints
+ROUGH = {
     puts: [
         Plan(options, is_replayable, blind=0.1, hasty=0.15),
         Plan((*options, "--interval", 1), is_replayable, blind=0.1, hasty=0.15),
@@ -131,8 +133,8 @@ ROUGH = {  # by what puts are; with and without checkpoints of all
 
 
 class Progress:
-    """The steps that each rank has begun, one after the other, as its file tells, and what
-    it had seen by then."""
+    """The steps that each rank has begun, in order, from its file; and the rank's number for
+    everything seen before each step."""
 
     def __init__(self, prefix, ranks):
         self.paths = [Path(f"{prefix}.{rank}") for rank in range(ranks)]
@@ -142,7 +144,7 @@ class Progress:
         self._read = [0] * ranks
 
     def look(self):
-        """Reads what has been written since."""
+        """Reads the lines that are new since the last call."""
         for rank, path in enumerate(self.paths):
             if not path.exists():
                 continue
@@ -158,23 +160,23 @@ class Progress:
             self.newest[rank] = max([self.newest[rank], *new])
 
     def counts(self):
-        """How many lines each file has."""
+        """Returns the number of lines in each file."""
         return [len(steps) for steps in self.steps]
 
 
 @dataclass
 class Kill:
-    """Of one rank."""
+    """The kill of a rank."""
 
     way: str
     rank: int
-    line: int  # of the output, the first one afterwards
-    begun: list  # lines of each rank then
+    line: int  # the output's first line after the kill
+    begun: list  # lines of each rank at the kill
     restarts: int = 0
-    computing: float = 0  # seconds until each rank had begun a step in the new launch
-    seconds: float = 0  # until each had begun one that it had not; 0: the job ended
-    why_not: str = ""  # it was not replayed
-    compared: int = 0  # steps that it did again, seeing the same
+    computing: float = 0  # until each rank had begun a step in the new launch
+    seconds: float = 0  # until each rank had begun a new step; 0: the job ended
+    why_not: str = ""  # why the rank was not replayed
+    compared: int = 0  # repeated steps at which the rank saw the same
 
 
 class Run:
@@ -195,15 +197,16 @@ class Run:
         self.program.prepare(self.lab.work)
         options = [*plan.options, "--max-restarts", 1000, "--back-off", 0]
         command = self.lab.mpirun_command(self.program)
-        # The steps that are undone stay in the files of progress.
+        # The undone steps stay in the files of progress.
         self.job = alone.start(self.lab, *command, options=options, CKPT_FILES="ignore")
 
     def close(self):
-        """Whatever is left."""
+        """Removes everything that is left."""
         self.lab.close()
 
     def _await_ranks(self, is_ready):
-        """Until all run, and the job is ready; their process ids. None: it is over."""
+        """Waits until all ranks run and the job is ready; returns their process ids. None: the job
+        is over."""
         deadline = time.monotonic() + PATIENCE
         while self.job.run_on(POLL):
             status = alone.status(self.lab)
@@ -214,8 +217,8 @@ class Run:
         return None
 
     def kill_once(self, rank=None):
-        """One at a random moment, this rank or a random one, and the way back. False if the
-        job is over."""
+        """Kills this rank, or a random one, at a random moment, and waits for the recovery. Returns
+        False if the job is over."""
         is_hasty = self.kills and not self.kills[-1].computing
         is_blind = is_hasty or self.chance.random() < self.plan.blind
         pids = self._await_ranks((lambda _: True) if is_blind else self.plan.is_ready)
@@ -235,7 +238,7 @@ class Run:
         return self._watch_return(kill, begin)
 
     def settle(self):
-        """What the newest kill has led to, by all that was told since."""
+        """Determines the result of the newest kill from the output since then."""
         if self.kills:
             kill = self.kills[-1]
             lines = self.job.lines[kill.line :]
@@ -243,7 +246,7 @@ class Run:
             kill.why_not = self._why_not(lines)
 
     def _watch_return(self, kill, begin):
-        """Measures how the ranks come back. False: the job is over."""
+        """Measures how the ranks come back. Returns False if the job is over."""
         if self.chance.random() < self.plan.hasty:
             return True
         self.progress.look()
@@ -257,7 +260,8 @@ class Run:
         return True
 
     def _await_restart(self, first_line):
-        """Until `ckpt run` tells of one, when no rank runs. False: the job is over."""
+        """Waits until `ckpt run` reports a restart while no rank runs. Returns False if the job is
+        over."""
         deadline = time.monotonic() + PATIENCE
         while not any(RESTART.match(line) for line in self.job.lines[first_line:]):
             if time.monotonic() > deadline:
@@ -267,7 +271,8 @@ class Run:
         return True
 
     def _await_all(self, numbers, before):
-        """Until each of these numbers is larger than before. False: the job is over."""
+        """Waits until each of these numbers is larger than before. Returns False if the job is
+        over."""
         deadline = time.monotonic() + PATIENCE
         while any(new <= old for new, old in zip(numbers(), before)):
             if time.monotonic() > deadline:
@@ -279,14 +284,14 @@ class Run:
 
     @staticmethod
     def _why_not(lines):
-        """Why a kill that led to these lines was not followed by a replay, or ''."""
+        """Returns the reason in these lines why no replay followed a kill, or ''."""
         for line in lines:
             if found := NOT_REPLAYED.match(line):
                 return re.sub(r"\d+", "N", found[1])
         return "" if any(REPLAYED.match(line) for line in lines) else "not told"
 
     def check(self, expected):
-        """When the job has ended: it has the right answer, and check_steps()."""
+        """After the job's end: checks that the answer is right, and calls check_steps()."""
         self.job.succeed(LONGEST_END)
         self.settle()
         answer = self.lab.answer(self.program, self.job)
@@ -294,7 +299,7 @@ class Run:
         self.check_steps()
 
     def check_steps(self):
-        """Nobody did a step twice but the killed, or after a checkpoint of all."""
+        """Checks that only killed ranks repeated steps, except after a global checkpoint."""
         self.progress.look()
         parts = [Kill(self.way, -1, 0, [0] * RANKS), *self.kills]
         ends = [*(kill.begun for kill in self.kills), self.progress.counts()]
@@ -305,7 +310,7 @@ class Run:
                 kill.compared = self._compare(kill, end[kill.rank])
 
     def _compare(self, kill, end):
-        """How many steps the killed rank did again, for which it had seen the same as before."""
+        """Counts the repeated steps at which the killed rank saw the same as before."""
         steps, seen = (each[kill.rank] for each in (self.progress.steps, self.progress.seen))
         before = dict(zip(steps[: kill.begun[kill.rank]], seen))
         again = range(kill.begun[kill.rank], end)
@@ -315,7 +320,7 @@ class Run:
         return len(again)
 
     def _check_part(self, rank, kill, end):
-        """The steps of a rank from a kill to the next one, and the last before."""
+        """Checks a rank's steps from a kill to the next one, and the last step before."""
         steps = self.progress.steps[rank][max(0, kill.begun[rank] - 1) : end]
         others = [(a, b) for a, b in zip(steps, steps[1:]) if b != a + 1]
         may_go_back = kill.restarts if rank == kill.rank or kill.why_not else 0
@@ -325,22 +330,22 @@ class Run:
 
 @dataclass
 class Totals:
-    """Of a campaign."""
+    """The totals of a campaign."""
 
     kills: list = field(default_factory=list)
     jobs: Counter = field(default_factory=Counter)  # by way
-    failed: list = field(default_factory=list)  # (way, directory, what was wrong)
+    failed: list = field(default_factory=list)  # (way, directory, error)
 
 
 def expected_of(directory, way):
-    """The answer of one rank that nothing happens to."""
+    """Returns the answer of one undisturbed rank."""
     name, options = WAYS[way]
     return windows.result_in_one_rank(directory, name, *SIZES[name], options)
 
 
 def run_one(directory, way, chance, plan, expected, most, totals):
-    """One job, with at most so many kills. What is wrong is noted, and told in the file
-    `evidence`, beside which all else that it left remains."""
+    """Runs one job, with at most `most` kills. Notes errors, and writes them to the file `evidence`
+    in the directory that keeps the job's files."""
     run = Run(directory, way, chance, plan)
     totals.jobs[way] += 1
     try:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""sanitizers.py - a build with sanitizers of its own, the unit tests and some end-to-end tests
-in it, and what the sanitizers have said of any process."""
+"""sanitizers.py - a separate build with sanitizers, the unit tests and some end-to-end tests in it,
+and the sanitizers' reports of any process."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .settings import BUILD, TOP
 
-# Together: one build each. The thread sanitizer goes with no other.
+# Each entry is one build. The thread sanitizer cannot be combined with another.
 KINDS = ("address,undefined", "thread")
 
 FOLDERS = ("libckpt", "mpi-plugin", "launcher", "apps")
@@ -28,16 +28,16 @@ END_TO_END = (
     "test_levels.py::test_a_partner_makes_the_piece_again",
 )
 
-# Sanitizers need their addresses, which random ones may be in the way of.
+# Sanitizers need fixed addresses, which randomised mappings may occupy.
 SAME_ADDRESSES = ["setarch", "--addr-no-randomize"]
 
-# Unit tests take so many times as long, and more on a machine that does other things, too.
+# Seconds; unit tests are several times slower, and slower still on a busy machine.
 PATIENCE = 900
 
 
 @dataclass
 class Result:
-    """What came of one build."""
+    """The result of one build."""
 
     kind: str
     passed: int = 0
@@ -46,7 +46,8 @@ class Result:
 
 
 def environment(reports):
-    """Each process writes what it finds to a file of its own below `reports`."""
+    """Returns an environment in which each process writes its report to its own file below
+    `reports`."""
     reports.mkdir(parents=True, exist_ok=True)
     log = f"log_path={reports}/report"
     return {
@@ -76,7 +77,7 @@ def build(directory, kind, jobs):
 
 
 def programs(directory):
-    """The unit tests that a build has, with the directories in which they run."""
+    """Yields the unit tests of a build, with the directories in which they run."""
     for folder, pattern in (("libckpt", "test_*"), ("launcher", "tests/test_*")):
         place = directory / folder
         for path in sorted(place.glob(pattern)):
@@ -85,7 +86,7 @@ def programs(directory):
 
 
 def run_unit_tests(directory, result, reports):
-    """Each program once."""
+    """Runs each program once."""
     for place, program in programs(directory):
         text = f"{place.name}/{program}"
         try:
@@ -109,7 +110,7 @@ def run_unit_tests(directory, result, reports):
 
 
 def run_end_to_end(directory, result, reports):
-    """With the programs of the build."""
+    """Runs the end-to-end tests with the programs of the build."""
     call = [*SAME_ADDRESSES, sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-rf"]
     call += [str(TOP / "tests" / name) for name in END_TO_END]
     settings = {

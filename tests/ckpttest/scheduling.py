@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""scheduling.py - a setting of the kernel without which what sleeps may starve.
+"""scheduling.py - a kernel setting without which sleeping processes may starve.
 
-Linux gives each session a share of the processors of its own (autogroups). In 6.18 a
-session whose processes yield or wake all the time, as ranks do that are more than the
-processors, then hardly lets anybody else run, kernel threads included, for seconds:
-terminals, disks and agents stand still (docs/user-guide.md).
+Linux gives each session its own share of the processors (autogroups). In 6.18, ranks
+that outnumber the processors yield or wake all the time. Their session then hardly lets
+other sessions run for seconds, kernel threads included: terminals, disks and agents
+stand still (docs/user-guide.md).
 """
 
 import contextlib
@@ -19,13 +19,13 @@ def is_grouped():
 
 
 def describe():
-    """How the kernel shares the processors, for a report."""
+    """Says how the kernel shares the processors, for a report."""
     return "by session" if is_grouped() else "by process"
 
 
 @contextlib.contextmanager
 def no_groups():
-    """Makes none meanwhile, if this user may say so."""
+    """Disables the groups for the duration, if this user may do so."""
     before = is_grouped()
     try:
         if before:

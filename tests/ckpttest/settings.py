@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""settings.py - where the built and installed things are."""
+"""settings.py - the paths of built and installed files."""
 
 import os
 import shutil
@@ -15,12 +15,12 @@ MPIRUN = shutil.which("mpirun.openmpi") or "mpirun"
 OPENMPI5 = BUILD / "ompi5"
 MPICH5 = Path(os.environ.get("CKPT_TEST_MPICH", BUILD / "mpich5"))
 
-# Seconds that anything which ends by itself may take.
+# Seconds after which a test gives up waiting for something that ends by itself.
 PATIENCE = float(os.environ.get("CKPT_TEST_PATIENCE", "120"))
 
 
 def environment(**more):
-    """This process's environment, without settings of ckpt, and `more`."""
+    """Returns this process's environment, without settings of ckpt, and `more`."""
     clean = {
         name: value
         for name, value in os.environ.items()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""slurm.py - a Slurm of one's own on the nodes of cluster.py: munge, slurmctld and a slurmd
-for each node, with all their files in one directory. Needs root."""
+"""slurm.py - a private Slurm on the nodes of cluster.py: munge, slurmctld and a slurmd for each
+node, with all their files in one directory. Needs root."""
 
 import os
 import re
@@ -17,8 +17,8 @@ from .settings import PATIENCE, environment
 POLL = 0.1  # seconds between two questions to Slurm
 DAEMONS = ("munged", "slurmctld", "slurmd")
 
-# What matters of it to checkpoints is in docs/schedulers.md. Of each node more processors
-# are told than there are.
+# docs/schedulers.md says which settings matter to checkpoints. Each node claims more processors
+# than the machine has.
 CONFIGURATION = """\
 ClusterName=ckpt
 SlurmctldHost={first}
@@ -53,7 +53,7 @@ PartitionName=high Nodes={nodes} PriorityTier=2 PreemptMode=OFF
 
 
 def missing():
-    """What this machine lacks for it; empty if nothing."""
+    """Returns what this machine lacks for Slurm; empty if nothing."""
     lacking = [name for name in DAEMONS if shutil.which(name) is None]
     if lacking:
         return f"no {', '.join(lacking)} (packages slurm-wlm and munge)"
@@ -61,7 +61,7 @@ def missing():
 
 
 def _wait_until(condition, what, timeout=PATIENCE):
-    """What the condition gives when it is true."""
+    """Waits until the condition is true; returns its value."""
     deadline = time.monotonic() + timeout
     while not (found := condition()):
         assert time.monotonic() < deadline, f"not in {timeout:g} s: {what()}"
@@ -70,7 +70,7 @@ def _wait_until(condition, what, timeout=PATIENCE):
 
 
 class Slurm:
-    """A cluster of nodes n1, n2, ... with partitions `low` and `high`. The controller is on
+    """A cluster of nodes n1, n2, ... with partitions `low` and `high`. The controller runs on
     n1."""
 
     def __init__(self, directory, nodes=2, slots=4, **times):
@@ -102,7 +102,7 @@ class Slurm:
             **times,
         )
         self._write("slurm.conf", text)
-        # None is mounted in a network namespace.
+        # No cgroup file system is mounted in a network namespace.
         self._write("cgroup.conf", "CgroupPlugin=cgroup/v1\n")
         self._write("mpi.conf", f"PMIxCliTmpDirBase={self.nodes.run}/here\n")
         for name in ["state", *(f"spool-{node}" for node in self.names)]:
@@ -142,11 +142,11 @@ class Slurm:
             )
 
     def _on(self, node, command):
-        """The command as it is entered on a node."""
+        """Returns the command that runs `command` on a node."""
         return [self.nodes.enter, node, shlex.join(str(word) for word in command)]
 
     def environment(self, **more):
-        """What commands get, and so the jobs that they submit."""
+        """Returns the environment of commands, and so of the jobs that they submit."""
         ours = {
             "SLURM_CONF": self.directory / "slurm.conf",
             "CKPT_RUN_DIR": self.nodes.run / "here/ckpt",
@@ -155,11 +155,11 @@ class Slurm:
         return environment(**ours, **more)
 
     def start_node(self, name):
-        """Its slurmd."""
+        """Starts the node's slurmd."""
         self._start(name, "slurmd", "-D", "-N", name)
 
     def wait_for_nodes(self, states):
-        """Until nodes are as this dictionary says."""
+        """Waits until the nodes have the states in this dictionary."""
 
         def found():
             lines = self.run("sinfo", "-h", "-N", "-o", "%N %t", check=False).splitlines()
@@ -168,7 +168,7 @@ class Slurm:
         _wait_until(lambda: states.items() <= found().items(), found)
 
     def run(self, *command, check=True, directory=None):
-        """Runs a command of Slurm on n1; its output."""
+        """Runs a command of Slurm on n1; returns its output."""
         done = subprocess.run(
             self._on(self.names[0], command),
             cwd=directory,
@@ -183,40 +183,40 @@ class Slurm:
         return done.stdout
 
     def start(self, directory, *command):
-        """A command on n1 that goes on, such as salloc; its output is followed."""
+        """Starts a command on n1 that goes on, such as salloc; its output is followed."""
         return Job(self._on(self.names[0], command), directory, self.environment())
 
     def submit(self, directory, script, *words, options=()):
-        """sbatch of a script with arguments, in a directory. options: of sbatch."""
+        """Submits a script with arguments, in a directory. options: of sbatch."""
         output = Path(directory, "slurm-%j.out")
         sbatch = ["sbatch", "--parsable", f"--output={output}", *options, script, *words]
         number = self.run(*sbatch, directory=directory).strip()
         return BatchJob(self, number, Path(str(output).replace("%j", number)))
 
     def cancel_all(self):
-        """Ends all jobs, and waits for that."""
+        """Cancels all jobs and waits for their end."""
         self.run("scancel", "--user=root", check=False)
         _wait_until(lambda: not self.run("squeue", "-h"), lambda: self.run("squeue"))
 
     def wait_for_checkpoint(self, directory, job, number):
-        """Until it is committed."""
+        """Waits until the checkpoint is committed."""
         manifest = Path(directory, "ckpt", job, f"{number:06}", "manifest.json")
         _wait_until(manifest.exists, lambda: f"{manifest} is there")
 
     def kill_a_rank(self, program):
-        """SIGKILL to one process of a program, on whatever node."""
+        """Sends SIGKILL to one process of a program, on whatever node."""
         running = (pid for name in self.names for pid in self.nodes.processes(name))
         processes.kill(next(pid for pid in running if processes.name_of(pid) == program))
 
     def close(self):
-        """Kills what runs on the nodes, jobs and daemons."""
+        """Kills everything that runs on the nodes, jobs and daemons."""
         self.nodes.close()
         for daemon in self.daemons:
             daemon.wait(PATIENCE)
 
 
 class BatchJob:
-    """A job that sbatch was given."""
+    """A job that was submitted with sbatch."""
 
     def __init__(self, slurm, number, output):
         self.slurm = slurm
@@ -224,19 +224,19 @@ class BatchJob:
         self.output = output
 
     def facts(self):
-        """All that `scontrol show job` tells: "JobState", "Restarts", "NodeList", ..."""
+        """Returns all fields of `scontrol show job`: "JobState", "Restarts", "NodeList", ..."""
         text = self.slurm.run("scontrol", "-o", "show", "job", self.number)
         return dict(word.split("=", 1) for word in text.split() if "=" in word)
 
     @property
     def lines(self):
-        """Of its output, all parts after each other."""
+        """Returns the lines of its output, all parts in order."""
         if not self.output.exists():
             return []
         return self.output.read_text("utf-8", errors="replace").splitlines()
 
     def wait_for(self, pattern, count=1, timeout=PATIENCE):
-        """Until that many lines of the output have the pattern; the last of them."""
+        """Waits until `count` lines of the output match the pattern; returns the last such line."""
         regex = re.compile(pattern)
 
         def found():
@@ -246,7 +246,7 @@ class BatchJob:
         return _wait_until(found, lambda: f"{count} '{pattern}' in {self._tail()}", timeout)
 
     def wait_for_state(self, *states, timeout=PATIENCE):
-        """Until Slurm says that it is in one of these; what it says then."""
+        """Waits until Slurm reports one of these states; returns Slurm's facts."""
 
         def found():
             facts = self.facts()
@@ -255,19 +255,19 @@ class BatchJob:
         return _wait_until(found, lambda: f"{states}: {self.facts()} {self._tail()}", timeout)
 
     def succeed(self, timeout=PATIENCE):
-        """Until it is completed; what Slurm says then."""
+        """Waits until the job is completed; returns Slurm's facts."""
         ends = ("COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "NODE_FAIL", "PREEMPTED")
         facts = self.wait_for_state(*ends, timeout=timeout)
         assert facts["JobState"] == "COMPLETED", f"{facts} {self._tail()}"
         return facts
 
     def warn(self):
-        """The signal that Slurm would send before a time limit."""
+        """Sends the signal that Slurm would send before a time limit."""
         self.slurm.run("scancel", "--batch", "--signal=USR1", self.number)
 
     def start_again_soon(self):
-        """Slurm lets a job that was put back into the queue wait for a while. In the same
-        second its credential is still the one that was revoked."""
+        """Makes a requeued job eligible: Slurm lets it wait for a while. In the same second, its
+        credential would still be the revoked one."""
         self.wait_for_state("PENDING")
         self.slurm.run("scontrol", "update", f"JobId={self.number}", "StartTime=now+2")
 

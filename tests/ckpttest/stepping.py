@@ -31,8 +31,8 @@ def _ptrace(request, pid, address=0, data=0):
 
 
 def address_of(pid, library, function):
-    """Where a process has a function of a library: (address, start and end of the
-    library's code)."""
+    """Returns where a process has a function of a library: (address, start and end of the library's
+    code)."""
     symbols = subprocess.run(
         ["nm", "-D", "--defined-only", library], check=True, capture_output=True, text=True
     ).stdout.splitlines()
@@ -52,23 +52,23 @@ class Stepper:
         self._saved = None  # address and text under the breakpoint
 
     def stop(self):
-        """Wherever it is."""
+        """Stops the thread wherever it is."""
         _ptrace(SEIZE, self.pid)
         _ptrace(INTERRUPT, self.pid)
         self._wait()
 
     def release(self):
-        """It goes on by itself, with the signals that wait for it."""
+        """Lets the thread run freely, and get its pending signals."""
         _ptrace(DETACH, self.pid)
 
     def _wait(self):
-        """The signal that it has stopped for."""
+        """Waits for the next stop; returns its signal."""
         _, status = os.waitpid(self.pid, 0x40000000)  # __WALL
         assert os.WIFSTOPPED(status), f"the process has ended: {status}"
         return os.WSTOPSIG(status)
 
     def _resume(self, request):
-        """Until its next trap; it gets other signals."""
+        """Resumes until the next trap; passes other signals on to the thread."""
         _ptrace(request, self.pid)
         while (number := self._wait()) != signal.SIGTRAP:
             _ptrace(request, self.pid, 0, number)
@@ -83,13 +83,13 @@ class Stepper:
         return self._registers()[RIP]
 
     def set_breakpoint(self, address):
-        """One at most."""
+        """Sets a breakpoint; one at most."""
         text = _ptrace(PEEKTEXT, self.pid, address)
         self._saved = (address, text)
         _ptrace(POKETEXT, self.pid, address, text & ~0xFF | BREAKPOINT)
 
     def run_to_breakpoint(self):
-        """Removes it there."""
+        """Runs to the breakpoint and removes it."""
         self._resume(CONT)
         address, text = self._saved
         _ptrace(POKETEXT, self.pid, address, text)
@@ -99,11 +99,11 @@ class Stepper:
         _ptrace(SETREGS, self.pid, 0, ctypes.addressof(registers))
 
     def step(self):
-        """One instruction."""
+        """Executes one instruction."""
         self._resume(SINGLESTEP)
 
     def await_signal(self):
-        """Until a real-time signal waits for it."""
+        """Waits until a real-time signal is pending for the thread."""
         deadline = time.monotonic() + PATIENCE
         while not self._pending() >> (FIRST_REAL_TIME_SIGNAL - 1):
             assert time.monotonic() < deadline, "no signal comes"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""store_crashes.py - commands that work on one directory at once and are killed at fault
-points and at random moments, or whose calls on files fail by chance.
+"""store_crashes.py - commands that work on one directory at once, and are killed at fault points
+and at random moments, or whose file calls fail at random.
 
-After each round nothing runs any more. Then what was committed is there and whole, or a later
-checkpoint in its place; files of others are as they were; and at no time were there two
-copies of the job. Who ended by itself has said why. In a calm round nobody is killed, and the
-program, once it has begun, runs to the end of the round.
+After each round nothing runs any more. Then every committed checkpoint exists and is whole, or a
+later one does. Foreign files are unchanged, and at no time were there two copies of the job. A
+command that failed by itself has said why. In a calm round nothing is killed, and a program that
+has begun runs to the end of the round.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ JOB = f"job-{os.getpid()}"  # ckpt finds jobs of a name wherever they are
 PROGRAM = "ckpt-sleeper"  # a process of this name is a copy of the job
 KEEP = 3
 CHILD_KILLED = 128 + 9
-FOREIGN = 999999  # what has the name of that checkpoint is a link of the user's
+FOREIGN = 999999  # the checkpoint with this number is a link that the user made
 
 AGENT_FAULTS = [
     "image-during-capture", "image-before-rename", "image-after-rename",
@@ -43,11 +43,11 @@ MESSAGE = re.compile(r"^ckpt(-restart|d)?: \S", re.MULTILINE)
 
 
 class Violation(AssertionError):
-    """What must not be."""
+    """A violated invariant of the store."""
 
 
 def copies_in(work):
-    """Process ids of the copies of the job that runs in a directory."""
+    """Returns the process ids of the job's copies that run in a directory."""
     found = []
     for pid in processes.named(PROGRAM):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
@@ -57,7 +57,7 @@ def copies_in(work):
 
 
 class Copies(threading.Thread):
-    """Looks all the time how many copies of the job are alive."""
+    """Counts all the time how many copies of the job are alive."""
 
     def __init__(self, work):
         super().__init__(daemon=True)
@@ -74,7 +74,7 @@ class Copies(threading.Thread):
         while not self._over.wait(0.02):
             found = self._alive()
             self.first = self.first or (found[0] if found else None)
-            if len(found) > 1:  # one that is just dying is no copy
+            if len(found) > 1:  # a dying process does not count as a copy
                 self._over.wait(0.2)
                 found = [pid for pid in self._alive() if pid in found]
             if len(found) > self.most:
@@ -90,14 +90,14 @@ class Copies(threading.Thread):
         return done.stdout.splitlines()[-1]
 
     def end(self):
-        """The largest number that was seen."""
+        """Ends the counting; returns the largest number of copies."""
         self._over.set()
         self.join()
         return self.most
 
 
 class Started:
-    """A command, and what it says."""
+    """A command and its output."""
 
     def __init__(self, process, words, fault, said):
         self.process = process
@@ -106,15 +106,15 @@ class Started:
         self.said = said
 
     def text(self, ending):
-        """What it has said so far to "out" or "err"."""
+        """Returns its output so far; ending: "out" or "err"."""
         return self.said.with_suffix(f".{ending}").read_text("utf-8", errors="replace")
 
     def is_done(self):
-        """Whether it has ended by itself, and well."""
+        """Whether the command ended by itself and succeeded."""
         return self.process.returncode == 0
 
     def problem(self, killed):
-        """What is wrong with how it ended by itself; killed: who were killed."""
+        """Returns the error of a command that ended by itself; killed: the killed commands."""
         code = self.process.returncode
         said = self.text("out") + self.text("err")
         was_killed = self.process.pid in killed or self.fault
@@ -126,7 +126,7 @@ class Started:
 
 
 class Crashes:
-    """One directory and its rounds. rate: how many of 10000 calls on its files fail at most."""
+    """One directory and its rounds. rate: at most this many of 10000 calls on its files fail."""
 
     def __init__(self, directory, chance, is_tiered, rate):
         self.lab = Lab(directory)
@@ -153,7 +153,7 @@ class Crashes:
         self.is_calm = False
 
     def _with_failures(self, command):
-        """The command and its environment, with failing calls or without."""
+        """Returns the command and its environment, with failing calls or without."""
         if not self.rate or self.chance.random() < 0.2:
             return command, {}
         rate = max(1, int(self.rate * self.chance.choice([0.1, 0.3, 1])))
@@ -165,7 +165,7 @@ class Crashes:
         more |= {"CKPT_FAULT": fault} if fault else {}
         command, failures = self._with_failures([self.lab.ckpt_program, *words])
         self.started += 1
-        said = self.lab.directory / "said" / str(self.started)  # a restarted program has it, too
+        said = self.lab.directory / "said" / str(self.started)  # a restarted program also has it
         said.parent.mkdir(exist_ok=True)
         with (
             said.with_suffix(".out").open("wb") as out,
@@ -216,7 +216,7 @@ class Crashes:
             self.counts["killed"] += 1
 
     def _look_at_ended(self):
-        """At who ended by itself, and what was announced."""
+        """Checks the commands that ended by themselves, and what they announced."""
         for started in self.running:
             if started.process.poll() is None:
                 continue
@@ -228,14 +228,14 @@ class Crashes:
                 self.announced = max(self.announced, number)
 
     def _look_at_program(self, pid):
-        """Nobody was killed: it runs."""
+        """In a calm round, the program must run."""
         if self.is_calm and pid is not None and not processes.is_alive(pid):
             said = [(one.words, one.text("out") + one.text("err")) for one in self.running]
             raise Violation(f"the program {pid} has ended: {said}")
         self.counts["calm rounds with the program"] += self.is_calm and pid is not None
 
     def _look_at_logs(self):
-        """Agents and restart programs have no words of their own."""
+        """Checks the logs of agents and restart programs, which print nothing."""
         for path in [*self.lab.directory.glob("*/*/*.log")]:
             if CRASH.search(path.read_text(encoding="utf-8", errors="replace")):
                 raise Violation(f"{path} tells of a crash")
@@ -256,7 +256,7 @@ class Crashes:
         self.killed = set()
 
     def round(self):
-        """Some commands, some of which die or fail; then the state of the directory."""
+        """Runs some commands, some of which die or fail; then checks the directory."""
         copies = Copies(self.lab.work)
         self.is_calm = self.rate > 0 and self.chance.random() < 0.3
         copies.start()
@@ -287,7 +287,7 @@ class Crashes:
         return {entry["number"] for entry in entries if entry["state"] == "committed"}
 
     def check(self):
-        """What was committed is whole; what is not ours is untouched."""
+        """Checks that committed checkpoints are whole and foreign files untouched."""
         numbers = self._committed()
         newest = max(numbers, default=0)
         if newest < max(self.newest, self.announced):
@@ -307,7 +307,7 @@ class Crashes:
             self._add_foreign(newest)
 
     def _add_foreign(self, number):
-        """Files of the user's in all places, and a link out of the directory."""
+        """Makes files of the user in all places, and a link out of the directory."""
         outside = self.lab.directory / "outside"
         (outside / "000001").mkdir(parents=True)
         job = self.lab.store / JOB
@@ -324,8 +324,8 @@ class Crashes:
 
 
 def run_crashes(directory, rounds, chance, is_tiered=False, rate=0):
-    """The numbers of what was done. rate: how many of 10000 calls on files of the directory
-    fail at most. Throws Violation."""
+    """Runs the rounds; returns the counts. rate: at most this many of 10000 calls on files of the
+    directory fail. Raises Violation."""
     crashes = Crashes(directory, chance, is_tiered, rate)
     try:
         for number in range(rounds):

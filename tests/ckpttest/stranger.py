@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""stranger.py - somebody on the network of a job who is not of the job.
+"""stranger.py - a process on the network of a job that does not belong to the job.
 
     stranger.py HOST PORT FILE NUMBER
 
-Sends the agent there garbage, frames that are cut off or forged, and what one of its
-own callers has said, from FILE. Each must end the connection without more than the
-challenge. Then holds NUMBER connections without a word, says "silent", and waits for the
-end of its standard input."""
+Sends the agent there garbage, truncated and forged frames, and the recorded bytes of one of the
+agent's own callers, from FILE. The agent must end each connection after sending no more than the
+challenge. Then it holds NUMBER silent connections, prints "silent", and waits for the end of its
+standard input."""
 
 import os
 import socket
@@ -20,13 +20,13 @@ CHALLENGE_SIZE = HEADER.size + 64
 
 
 def frame(payload, tag, length=None):
-    """A call as it travels."""
+    """Returns a call as it is sent on the wire."""
     length = len(payload) if length is None else length
     return HEADER.pack(MAGIC, VERSION, CALL, length, 0, 0, tag) + payload
 
 
 def is_refused(address, text):
-    """Whether that ends a connection, and nothing but the challenge was said."""
+    """Whether the text makes the agent end the connection, after no more than the challenge."""
     with socket.create_connection(address, timeout=10) as connection:
         connection.sendall(text)
         connection.shutdown(socket.SHUT_WR)
@@ -40,7 +40,7 @@ def is_refused(address, text):
 
 
 def main():
-    """Exits with 1 if anything was answered."""
+    """Exits with 1 if the agent answered anything."""
     address = (sys.argv[1], int(sys.argv[2]))
     call = b'{"purpose": "agent"}'
     texts = {

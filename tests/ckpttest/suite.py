@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""suite.py - mpi4py's own test suite, saved again and again while it runs, and
-killed and restarted on the way."""
+"""suite.py - mpi4py's own test suite, saved again and again while it runs, and killed
+and restarted in between."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ LIMIT = 900  # seconds for the suite on 4 ranks of a busy machine
 
 @dataclass
 class Run:
-    """What happened to a run of the suite."""
+    """The result of a run of the suite."""
 
     answer: object = None
     saved: int = 0
@@ -22,7 +22,7 @@ class Run:
 
 
 def undisturbed(lab, ranks=2):
-    """The suite under ckpt, without a checkpoint."""
+    """Runs the suite under ckpt, without a checkpoint."""
     program = programs.mpi4py_suite(ranks)
     job = lab.start(program)
     job.succeed(LIMIT)
@@ -30,27 +30,27 @@ def undisturbed(lab, ranks=2):
 
 
 def _tests_done(lab):
-    """How many tests rank 0 has behind it."""
+    """Returns the number of tests that rank 0 has completed."""
     text = (lab.work / "results.0").read_text(encoding="utf-8")
     return text.count("\n")
 
 
 def _save(lab, job, run):
-    """One checkpoint, which may be refused. True if it was committed."""
+    """Takes one checkpoint, which may be refused. Returns True if it was committed."""
     done = lab.ckpt("checkpoint", job.pid, timeout=120)
     if done.returncode == 0:
         run.saved += 1
         return True
-    if job.run_on(0):  # not because the suite has ended
+    if job.run_on(0):  # the suite has not ended
         assert done.returncode in (3, 4), done.stderr
         run.refusals[done.stderr.strip()] += 1
     return False
 
 
 def disturbed(lab, pauses, kills, ranks=2):
-    """The suite, saved after each of the pauses (seconds, without end). It is
-    killed and restarted at the first checkpoint after each of `kills`, numbers
-    of tests done in ascending order."""
+    """Runs the suite, saved after each of the pauses (seconds, an endless sequence).
+    Kills and restarts it at the first checkpoint after each of `kills`: numbers of
+    completed tests, in ascending order."""
     program = programs.mpi4py_suite(ranks)
     run = Run()
     kills = list(kills)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""tap.py - records what is said over TCP on a network interface. Needs root."""
+"""tap.py - records the TCP traffic on a network interface. Needs root."""
 
 import select
 import socket
@@ -12,14 +12,14 @@ SO_RCVBUFFORCE = 33
 IPV4 = 0x0800
 TCP = 6
 SYN = 2
-ROOM = 64 << 20  # bytes for what has not been read yet
+ROOM = 64 << 20  # bytes for unread packets
 
 
 class Tap:
     """Listens to an interface until it is closed."""
 
     def __init__(self, interface):
-        self._packets = []  # IP packets with TCP in them
+        self._packets = []  # IP packets that contain TCP
         self._socket = socket.socket(
             socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ALL_PROTOCOLS)
         )
@@ -47,7 +47,7 @@ class Tap:
             one.close()
 
     def said_to(self, port):
-        """What each of the callers of a port has said, from its beginning."""
+        """Returns the bytes that each caller has sent to a port, from the beginning."""
         begins, parts = {}, defaultdict(dict)
         for packet in self._packets:
             (whole,) = struct.unpack_from("!H", packet, 2)
@@ -64,6 +64,6 @@ class Tap:
     def _joined(parts):
         said = b""
         for offset, text in sorted(parts.items()):
-            if offset <= len(said):  # else something is missing
+            if offset <= len(said):  # otherwise a packet is missing
                 said += text[len(said) - offset :]
         return said

@@ -13,7 +13,7 @@ from .programs import Program
 FOLDERS = "attr coll comm datatype errhan group info init pt2pt rma topo".split()
 SHORTEST = 0.6  # seconds of a run that can be killed in the middle
 INTERVAL = 0.2  # seconds between two checkpoints of a test that is saved
-FAILING = ("TestStatus", "TestStatusNoErrors", "TestErrFatal")  # are meant to
+FAILING = ("TestStatus", "TestStatusNoErrors", "TestErrFatal")  # they fail on purpose
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Test:
     name: str
     program: Program
     environment: dict
-    fails: bool  # a right run ends with a code other than 0
+    fails: bool  # a correct run ends with a code other than 0
 
 
 def _test(folder, most_ranks, words):
@@ -43,8 +43,8 @@ def _test(folder, most_ranks, words):
 
 
 def tests(suite, most_ranks):
-    """The tests that have been built, each once: lines that differ in settings of MPICH
-    alone are one."""
+    """Returns the tests that have been built. Lines that differ only in settings of
+    MPICH count once."""
     found = {}
     for folder in (suite / name for name in FOLDERS):
         text = (folder / "testlist").read_text(encoding="utf-8")
@@ -57,7 +57,7 @@ def tests(suite, most_ranks):
 
 
 def _verdict(test, job, limit):
-    """How a run ended: passed, failed or time-out."""
+    """Returns how a run ended: passed, failed or time-out."""
     try:
         code = job.finish(limit)
     except JobError:
@@ -69,32 +69,32 @@ def _verdict(test, job, limit):
 
 
 def plain(lab, test, limit):
-    """Without ckpt; the verdict and the seconds."""
+    """Runs a test without ckpt; returns the verdict and the seconds."""
     job = lab.start_native(test.program, **test.environment)
     verdict = _verdict(test, job, limit)
     return verdict, job.times[-1] - job.started if job.times else 0.0
 
 
 def under_ckpt(lab, test, limit):
-    """Without a checkpoint."""
+    """Runs a test under ckpt without a checkpoint; returns the verdict."""
     return _verdict(test, lab.start(test.program, **test.environment), limit)
 
 
 def saved(lab, test, limit):
-    """With a checkpoint as often as possible."""
+    """Runs a test with as many checkpoints as possible; returns the verdict."""
     job = lab.start(test.program, CKPT_INTERVAL=INTERVAL, **test.environment)
     return _verdict(test, job, limit)
 
 
 def _is_at_its_end(refusal, job):
-    """Whether a checkpoint was refused as the test was as good as over."""
+    """Whether a checkpoint was refused because the test was about to end."""
     ends = ("MPI_Finalize", "has just ended", "has died")
     return any(text in refusal for text in ends) or not job.run_on(0)
 
 
 def restarted(lab, test, limit, seconds):
-    """Saved after `seconds`, killed and restarted; a refusal instead of a verdict if
-    the checkpoint was refused, None if the test had ended."""
+    """Saves a test after `seconds`, kills it and restarts it. Returns the verdict, the
+    refusal if the checkpoint was refused, or None if the test had ended."""
     job = lab.start(test.program, **test.environment)
     if not job.run_on(seconds):
         return None
@@ -111,8 +111,8 @@ def restarted(lab, test, limit, seconds):
 
 
 def four_ways(directory, test, limit, fraction):
-    """The verdict of each way; a test that does not pass plainly is only run under
-    ckpt. It is killed after this fraction of its run."""
+    """Returns the verdict of each way. A test that does not pass plainly only runs
+    under ckpt. The kill comes after this fraction of the run."""
     places = [Lab(directory / way) for way in ("plain", "ckpt", "saved", "killed")]
     try:
         native, seconds = plain(places[0], test, limit)

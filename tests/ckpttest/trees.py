@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""trees.py - a program that changes a tree of files is killed at random moments, also while
-its files are rolled back; the tree must be that of an undisturbed run."""
+"""trees.py - kills a program that changes a tree of files at random moments, also during the
+rollback of its files; the tree must equal the tree of an undisturbed run."""
 
 import collections
 import os
@@ -15,7 +15,7 @@ from .settings import APPS
 STEPS_PER_KILL = 30
 PAUSE_US = 15000
 LONGEST_RUN = 0.25  # seconds from a checkpoint to the kill
-# Points of a roll back, and how often one comes to them at most.
+# Points of a rollback, and how often a rollback reaches each at most.
 FAULTS = {
     "rollback-before-record": 1,
     "rollback-after-record": 1,
@@ -28,7 +28,7 @@ FAULTS = {
 
 
 def look_at(directory):
-    """All that can be seen of a tree: by path, type, mode, content, time if the program has
+    """Returns all that is visible of a tree, by path: type, mode, content, time if the program has
     set it, and the first name of the same file."""
     seen = {}
     first_names = {}
@@ -51,27 +51,27 @@ def look_at(directory):
 
 
 def require_same(expected, found):
-    """Names what differs."""
+    """Fails with the names that differ."""
     names = [name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name)]
     assert not names, {name: (expected.get(name), found.get(name)) for name in sorted(names)[:3]}
 
 
 def program(directory, steps, seed, ranks):
-    """apps/tree_writer, in an empty directory."""
+    """Returns apps/tree_writer, in an empty directory."""
     directory.mkdir()
     argv = [APPS / "tree_writer", directory, steps, seed, PAUSE_US]
     return Program("tree_writer", argv, ranks)
 
 
 def expected_tree(lab, steps, seed, ranks):
-    """That of an undisturbed run."""
+    """Returns the tree of an undisturbed run."""
     directory = lab.directory / f"expected-{seed}"
     lab.start_native(program(directory, steps, seed, ranks)).succeed()
     return look_at(directory)
 
 
 def _die_while_rolling_back(lab, moments, counts):
-    """A restart that is killed in its roll back: at a named point, or at any moment."""
+    """Kills a restart during its rollback: at a named point, or at any moment."""
     if moments.randrange(4) == 0:
         job = lab.restart()
         job.run_on(moments.random() * LONGEST_RUN)
@@ -82,7 +82,7 @@ def _die_while_rolling_back(lab, moments, counts):
     fault = f"{point}:{moments.randint(1, most)}"
     job = lab.restart(CKPT_FAULT=fault)
     code = job.finish() if not job.run_on(0.5) else None
-    if code is None:  # the roll back was over before that point
+    if code is None:  # the rollback ended before that point
         job.kill()
         counts["points not reached"] += 1
     else:
@@ -91,7 +91,7 @@ def _die_while_rolling_back(lab, moments, counts):
 
 
 def run(lab, kills, seed, ranks=2):
-    """Kills a run so often; what was counted."""
+    """Kills a run `kills` times; returns the counts."""
     moments = random.Random(seed)
     counts = collections.Counter()
     steps = kills * STEPS_PER_KILL
@@ -104,10 +104,10 @@ def run(lab, kills, seed, ranks=2):
             break
         done = lab.ckpt("checkpoint", str(job.pid))
         if "which the program has started" in done.stderr:
-            counts["checkpoints refused"] += 1  # a child of a moment: soon again
+            counts["checkpoints refused"] += 1  # a short-lived child refuses it: try again soon
             continue
         if done.returncode != 0:
-            assert not job.run_on(5), done.stderr  # it was about to end
+            assert not job.run_on(5), done.stderr  # the job was about to end
             break
         if not job.run_on(moments.random() * LONGEST_RUN):
             break

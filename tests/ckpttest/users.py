@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""users.py - two users of one machine: one has checkpoints where the other can write."""
+"""users.py - two users of one machine: the victim keeps checkpoints where the other user can
+write."""
 
 import json
 import os
@@ -18,12 +19,12 @@ POLL = 0.02
 
 
 def become(uid, *command):
-    """The command as that user runs it."""
+    """Returns the command that runs `command` as this user."""
     return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", *map(str, command)]
 
 
 def is_possible():
-    """Whether this user can become others, who can run what is installed."""
+    """Whether this user can become others, who can run the installed programs."""
     if os.geteuid() != 0:
         return False
     done = subprocess.run(
@@ -34,7 +35,7 @@ def is_possible():
 
 
 def snapshot(directory):
-    """What is in a directory: names, kinds, content."""
+    """Returns the content of a directory: names, kinds, bytes."""
     found = {}
     for path in sorted(directory.rglob("*")):
         name = str(path.relative_to(directory))
@@ -46,7 +47,7 @@ def snapshot(directory):
 
 
 class TwoUsers:
-    """A place of the victim's in which all can look around.
+    """A directory of the victim that all users can read.
 
     store: the victim's, and others can write into it; private: only the victim's."""
 
@@ -78,7 +79,7 @@ class TwoUsers:
         return self.store / JOB
 
     def environment(self, **more):
-        """Of the victim's commands."""
+        """Returns the environment of the victim's commands."""
         ours = {
             "CKPT_DIR": self.store, "CKPT_RUN_DIR": self.run, "HOME": self.directory,
             "TMPDIR": self.directory, "CKPT_KEEP": 9, "CKPT_TIMEOUT": "10s",
@@ -86,7 +87,7 @@ class TwoUsers:
         return environment(**{**ours, **more})
 
     def as_user(self, uid, *command, **more):
-        """Runs a command to its end; what it says."""
+        """Runs a command to its end as this user."""
         return subprocess.run(
             become(uid, *command), cwd="/", env=self.environment(**more),
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE,
@@ -94,11 +95,12 @@ class TwoUsers:
         )  # fmt: skip
 
     def ckpt(self, *words, **more):
-        """A command of the victim's."""
+        """Runs a ckpt command as the victim."""
         return self.as_user(VICTIM, INSTALL / "bin/ckpt", *words, **more)
 
     def mallory(self, script):
-        """What the other user does, by a shell in the store; $EVIL and $PRIVATE are places."""
+        """Runs a shell script as the other user in the store; $EVIL and $PRIVATE are
+        directories."""
         done = subprocess.run(
             become(MALLORY, "sh", "-e", "-c", script), cwd=self.store, check=False,
             capture_output=True, text=True,
@@ -108,7 +110,7 @@ class TwoUsers:
         assert done.returncode == 0, done
 
     def start(self, *options, job=JOB, **more):
-        """`ckpt run` of the victim's, with a program that waits."""
+        """Starts `ckpt run` as the victim, with a program that waits."""
         output = (self.directory / "output").open("wb")
         process = subprocess.Popen(
             become(VICTIM, INSTALL / "bin/ckpt", "run", "--name", job, *options, "--", "sleep",
@@ -121,17 +123,17 @@ class TwoUsers:
         return process
 
     def output(self):
-        """What the last started command has said."""
+        """Returns the output so far of the command that was started last."""
         return (self.directory / "output").read_text("utf-8", errors="replace")
 
     def status(self, job=JOB):
-        """Of the running job; None: there is none."""
+        """Returns the status of the running job, or None."""
         done = self.ckpt("status", job, "--json")
         found = json.loads(done.stdout) if done.returncode == 0 else [{}]
         return found[0] if found[0].get("phase") == "running" else None
 
     def wait_until(self, condition):
-        """Until it holds; what it gave."""
+        """Waits until the condition is true; returns its value."""
         deadline = time.monotonic() + PATIENCE
         while not (found := condition()):
             assert time.monotonic() < deadline, self.output()
@@ -139,7 +141,7 @@ class TwoUsers:
         return found
 
     def save(self, count=1):
-        """A job with so many checkpoints, which has ended."""
+        """Runs a job, takes `count` checkpoints of it, and kills it."""
         self.start("--files", "ignore")
         self.wait_until(self.status)
         for _ in range(count):
@@ -148,7 +150,7 @@ class TwoUsers:
         self.kill()
 
     def kill(self):
-        """Ends what runs."""
+        """Kills the victim's processes."""
         deadline = time.monotonic() + PATIENCE
         found = True
         while found:
@@ -162,12 +164,12 @@ class TwoUsers:
             time.sleep(POLL)
 
     def expect_unharmed(self):
-        """Nothing of the victim's is changed, and nothing of the other's was executed."""
+        """The victim's files are unchanged, and no file of the other user was executed."""
         assert not self.pwned.exists()
         assert snapshot(self.private) == self.before
 
     def close(self):
-        """Nothing stays, of one that was about to begin either."""
+        """Removes everything, also what a process that is just starting may add."""
         while self.directory.exists():
             self.kill()
             shutil.rmtree(self.directory, ignore_errors=True)

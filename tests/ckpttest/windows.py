@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""windows.py - the programs in apps/windows: they communicate through windows and
-barriers only, and their results depend neither on time nor on the number of ranks."""
+"""windows.py - the programs in apps/windows. They communicate only through windows and
+barriers, and their results depend neither on time nor on the number of ranks."""
 
 import re
 
@@ -8,7 +8,8 @@ from .lab import Lab
 from .programs import Program
 from .settings import APPS
 
-# What a program can be told about its windows and how it uses them, the default first.
+# Options of each program that select its windows and how it uses them, the default
+# first.
 WAYS = {
     "absent": [[]],
     "barnes": [[], ["--shared"]],
@@ -33,12 +34,14 @@ WAYS = {
 }
 
 # Open MPI 4.1.4's osc/rdma crashes in MPI_Compare_and_swap on an allocated window (its
-# peers on the same node have no endpoint); under ckpt its windows are made otherwise.
+# peers on the same node have no endpoint). Under ckpt its windows are made in another
+# way.
 NATIVE = {"OMPI_MCA_osc": "^rdma"}
 
 
 def result(lines, _directory):
-    """The digits of the line 'NAME: result DIGITS'; the line 'NAME: right' follows."""
+    """Returns the digits of the line 'NAME: result DIGITS'; the line 'NAME: right'
+    follows."""
     text = "\n".join(lines)
     found = set(re.findall(r"^\w+: result ([0-9a-f]{16})$", text, re.MULTILINE))
     assert len(found) == 1, f"{sorted(found)} instead of one result"
@@ -47,13 +50,13 @@ def result(lines, _directory):
 
 
 def program(name, steps, size, *, ranks, way=()):
-    """One of WAYS' programs, told so."""
+    """Returns one of the programs of WAYS with these options."""
     argv = [APPS / "windows" / name, f"--steps={steps}", f"--size={size}", *way]
     return Program(" ".join([name, *way]), argv, ranks, answer=result)
 
 
 def result_in_one_rank(directory, name, steps, size, way):
-    """Of a program that nothing happens to."""
+    """Returns the result of an undisturbed program on one rank."""
     place = Lab(directory, **NATIVE)
     try:
         return place.run_native(program(name, steps, size, ranks=1, way=way)).answer
@@ -62,8 +65,8 @@ def result_in_one_rank(directory, name, steps, size, way):
 
 
 def results_in_one_rank(tmp_path_factory):
-    """A function (name, steps, size): the result of a program without failures, in its
-    first way; each computed once."""
+    """Returns a function (name, steps, size): the result of a program without failures,
+    with its default options. It computes each result once."""
     results = {}
 
     def of(name, steps, size):

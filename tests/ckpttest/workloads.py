@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""workloads.py - the programs of chapter 4 of Plank's dissertation (1993), with sizes
-that follow from a machine's memory as theirs did from the memory of a node."""
+"""workloads.py - the programs of chapter 4 of Plank's dissertation (1993). Their sizes
+are in proportion to the machine's memory, as his were to the memory of a node."""
 
 from dataclasses import dataclass
 
@@ -9,17 +9,18 @@ from .settings import APPS
 
 MIB = 1 << 20
 
-# A multiplication depends on the one before: some 3 cycles.
+# Each multiplication depends on the one before: some 3 cycles.
 MULTIPLICATIONS_PER_SECOND = 10**9
 
 
 @dataclass(frozen=True)
 class Instance:
-    """Of a_m_s: a line of table 4.1."""
+    """An instance of a_m_s: a line of table 4.1."""
 
     iterations: int
     seconds: float  # between two synchronisations
-    share: float  # of the memory that there is for a rank, 8 MB there; 0: ten bytes
+    # Fraction of a rank's memory, which was 8 MB there; 0: ten bytes.
+    share: float
     is_random: bool
 
 
@@ -35,7 +36,7 @@ INSTANCES = {
 
 
 def a_m_s(name, rank_bytes, ranks=2, speed=1.0):
-    """An instance for ranks with that much memory each; `speed` times as fast."""
+    """An instance for ranks with this much memory each; `speed` times as fast."""
     of = INSTANCES[name]
     multiplications = int(of.seconds / speed * MULTIPLICATIONS_PER_SECOND)
     size = max(10, int(of.share * rank_bytes))
@@ -64,12 +65,12 @@ def gauss(rank_bytes, pivots, ranks=2):
 
 
 def fourier(rank_bytes, rounds, ranks=2):
-    """No messages while it computes; some 10 s a round for a GiB."""
+    """No messages during computation; some 10 s a round for a GiB."""
     return _of_size("fourier", rank_bytes, rounds, ranks=ranks)
 
 
 def molecules(rank_bytes, steps, side=11, ranks=2):
-    """Fortran: places broadcast at each step of some 25 ms; much unused memory."""
+    """Fortran: positions broadcast at each step of some 25 ms; much unused memory."""
     return _of_size("molecules", rank_bytes, steps, side, ranks=ranks)
 
 

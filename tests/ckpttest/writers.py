@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""writers.py - programs of Debian that write, replace and close files, each under `ckpt run
---interval` and killed at random moments: all files must be those of an undisturbed run."""
+"""writers.py - runs Debian's programs that write, replace and close files under `ckpt run
+--interval`, and kills each at random moments. All files must equal those of an undisturbed run."""
 
 import collections
 import random
@@ -22,18 +22,18 @@ PYTHON = "/usr/bin/python3"
 
 @dataclass
 class Writer:
-    """A program, and what of its files differs from run to run."""
+    """A program, and which parts of its files differ from run to run."""
 
     argv: list
     ranks: int = 0  # 0: without MPI
-    needs: list = field(default_factory=list)  # what must be installed: programs
-    modules: list = field(default_factory=list)  # of Python
-    files: dict = field(default_factory=dict)  # that it reads, by name
-    timed: str = ""  # lines with times, a regular expression
-    ignored: str = ""  # names of files, a regular expression
+    needs: list = field(default_factory=list)  # programs that must be installed
+    modules: list = field(default_factory=list)  # Python modules that must be installed
+    files: dict = field(default_factory=dict)  # files that the program reads, by name
+    timed: str = ""  # regular expression for lines with times
+    ignored: str = ""  # regular expression for names of ignored files
 
     def is_installed(self):
-        """Whether all that it needs is there."""
+        """Whether all its requirements are installed."""
         return all(map(shutil.which, self.needs)) and all(
             subprocess.run([PYTHON, "-c", f"import {name}"], capture_output=True, check=False)
             .returncode == 0
@@ -41,17 +41,17 @@ class Writer:
         )
 
     def prepare(self, lab):
-        """Puts what it reads into the working directory."""
+        """Puts the program's input files into the working directory."""
         for name, text in self.files.items():
             (lab.work / name).write_text(text, encoding="utf-8")
 
     def command(self, lab):
-        """Without ckpt."""
+        """Returns the command without ckpt."""
         ranks = ["--oversubscribe", "-np", self.ranks]
         return [lab.mpirun, *ranks, *self.argv] if self.ranks else self.argv
 
     def tree(self, lab):
-        """All files, without lines that tell times."""
+        """Returns all files, without lines that contain times."""
         found = {}
         for path in sorted(p for p in lab.work.rglob("*") if p.is_file()):
             name = str(path.relative_to(lab.work))
@@ -66,7 +66,7 @@ class Writer:
 
 
 def data_of(path):
-    """Of an HDF5 file: it may have the time of its making beside them."""
+    """Returns the data of an HDF5 file, without its creation time."""
     command = ["h5dump", "-y", path.name]
     return subprocess.run(command, cwd=path.parent, capture_output=True, check=True).stdout
 
@@ -162,13 +162,13 @@ simulation.run(meep.at_every(5, meep.output_efield_z),
 
 
 def atoms_of_argon():
-    """A grid of them, for CP2K."""
+    """Returns a grid of argon atoms, for CP2K."""
     places = ([4.5 * (i // 4**k % 4) for k in range(3)] for i in range(64))
     return "\n".join(f"Ar {x} {y} {z}" for x, y, z in places)
 
 
 def script(name, *arguments):
-    """One of ours in Python."""
+    """Returns the command of one of our Python scripts."""
     return [PYTHON, "-B", SOURCES / "writers" / name, *arguments]
 
 
@@ -188,11 +188,11 @@ WRITERS = {
         files={"argon.inp": CP2K.format(coordinates=atoms_of_argon())},
         timed=r"CPU|TIME|DATE|STARTED|ENDED|PROCESS ID|PROGRAM|WALL|[Mm]emory|MEMORY|SECONDS|"
         r"current date|working dir|/work$|^ \S+ +\d+ +\d+\.\d( +\d+\.\d+){4}$",
-        ignored=r"argon-1\.ener$",  # has the time of each step
+        ignored=r"argon-1\.ener$",  # it has the time of each step
     ),
     "NWChem": Writer(
         ["nwchem", "water.nw"], 1, ["nwchem"], files={"water.nw": NWCHEM},
-        ignored=r"water\.(db|movecs)$",  # they have dates
+        ignored=r"water\.(db|movecs)$",  # they contain dates
     ),
     "Meep": Writer(
         [PYTHON, "-B", "waves.py"], modules=["meep"], files={"waves.py": MEEP},
@@ -200,7 +200,7 @@ WRITERS = {
 }
 
 
-# For a test run: short ones.
+# Short programs for a test run.
 SHORT = {
     "SQLite, WAL": Writer(script("transactions.py", "wal", 250)),
     "SQLite, journal": Writer(script("transactions.py", "delete", 250)),
@@ -209,7 +209,7 @@ SHORT = {
 
 
 def undisturbed(directory, writer):
-    """Its files, and how long it takes in seconds."""
+    """Returns the program's files, and its run time in seconds."""
     lab = Lab(directory)
     try:
         writer.prepare(lab)
@@ -223,7 +223,7 @@ def undisturbed(directory, writer):
 
 
 def await_newer(lab, job, newest):
-    """Until there is a checkpoint newer than that; its number. 0: the job is over."""
+    """Waits for a checkpoint newer than `newest`; returns its number, 0 if the job is over."""
     while job.run_on(0.02):
         found = alone.newest(lab.store)
         if found > newest:
@@ -232,7 +232,7 @@ def await_newer(lab, job, newest):
 
 
 def run(directory, writer, kills, seed, expected, files):
-    """One run, killed up to so many times; what was counted."""
+    """Runs the program once, with up to `kills` kills; returns the counts."""
     chance = random.Random(seed)
     counts = collections.Counter()
     lab = Lab(directory)
@@ -260,7 +260,7 @@ def run(directory, writer, kills, seed, expected, files):
 
 
 def torment(directory, writer, kills, seed, files="rollback"):
-    """In as many runs as it takes for so many kills; what was counted."""
+    """Runs the program until there have been `kills` kills; returns the counts."""
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     expected, seconds = undisturbed(directory / "undisturbed", writer)
