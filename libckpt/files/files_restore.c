@@ -369,7 +369,7 @@ static int settle_concealed(struct ckpt_file_restore *restore,
 
     *settled_p = files;
     if (files == NULL) {
-        return ckpt_fail(failure, -ENOMEM, "no memory for %zu descriptors", count);
+        return ckpt_fail(failure, -ENOMEM, "no memory for %u descriptors", (unsigned)count);
     }
     for (size_t i = 0; i < count && error == 0; i++) {
         files[i] = restore->saved.files[i];

@@ -51,7 +51,7 @@ static int is_terminal(const struct stat *status)
 static int is_file_of_launcher(int stream, const struct stat *status)
 {
     const char *text = getenv(CKPT_OUTPUT_VARIABLE);
-    char own[2 * 17 + 1];
+    char own[CKPT_OUTPUT_SIZE / 2]; /* of one stream, with what follows it */
 
     if (stream == 0 || text == NULL || strlen(text) + 1 != CKPT_OUTPUT_SIZE) {
         return 0;

@@ -891,8 +891,13 @@ TEST_F(Files, RedirectedAndClosedStreams)
 }
 
 /* A file that the launcher opened is a stream; a file that the program opened is not. */
-TEST_F(Files, OutputFileOfTheLauncherIsAStream)
+class FilesOfLauncher : public Files, public testing::WithParamInterface<int>
 {
+};
+
+TEST_P(FilesOfLauncher, OutputFileIsAStream)
+{
+    const int stream = GetParam();
     int status = 0;
     const pid_t child = fork();
 
@@ -901,23 +906,24 @@ TEST_F(Files, OutputFileOfTheLauncherIsAStream)
         char text[CKPT_OUTPUT_SIZE];
         int fd = open(path.c_str(), O_WRONLY | O_APPEND);
 
-        REQUIRE(dup2(fd, 1) == 1 && close(fd) == 0);
+        REQUIRE(dup2(fd, stream) == stream && close(fd) == 0);
         ckpt_output_text(text);
         REQUIRE(setenv(CKPT_OUTPUT_VARIABLE, text, 1) == 0);
         ckpt_files_open();
-        const int duplicate = hold(dup(1));
+        const int duplicate = hold(dup(stream));
         const int own = hold(open(path.c_str(), O_WRONLY));
         REQUIRE(save() == 0);
-        REQUIRE(file(1).kind == CKPT_FILE_STREAM && file(1).detail == 1);
+        REQUIRE(file(stream).kind == CKPT_FILE_STREAM &&
+                file(stream).detail == static_cast<unsigned>(stream));
         REQUIRE(file(duplicate).kind == CKPT_FILE_STREAM);
         REQUIRE(file(own).kind == CKPT_FILE_REGULAR);
-        REQUIRE(write(1, "later", 5) == 5);
+        REQUIRE(write(stream, "later", 5) == 5);
         close(own);
         REQUIRE(save() == 0);
         const int launched = open(next.c_str(), O_WRONLY | O_CREAT, 0600);
-        REQUIRE(dup2(launched, 1) == 1 && unlink(next.c_str()) == 0);
+        REQUIRE(dup2(launched, stream) == stream && unlink(next.c_str()) == 0);
         REQUIRE(restore() == 0);
-        REQUIRE(write(duplicate, "new", 3) == 3 && lseek(1, 0, SEEK_CUR) == 3);
+        REQUIRE(write(duplicate, "new", 3) == 3 && lseek(stream, 0, SEEK_CUR) == 3);
         REQUIRE(content() == "0123456789later"); /* not truncated */
         ckpt_files_resume();
         REQUIRE(save() == 0 && file(duplicate).kind == CKPT_FILE_STREAM);
@@ -928,6 +934,8 @@ TEST_F(Files, OutputFileOfTheLauncherIsAStream)
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(Streams, FilesOfLauncher, testing::Values(1, 2));
 
 TEST_F(Files, OthersAreRefusedByName)
 {
