@@ -26,6 +26,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/close_range.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <sys/uio.h>
@@ -162,6 +163,26 @@ static void closing(int fd)
     }
 }
 
+/* dup2 and dup3 close the new descriptor, unless they fail or it is the old one. */
+static void before_duplicate(int old, int new)
+{
+    if (old != new && ckpt_sys_fcntl(old, F_GETFD, 0) >= 0) {
+        closing(new);
+    }
+}
+
+static void before_close_range(const struct ckpt_journal_call *call)
+{
+    const unsigned first = (unsigned)call->rdi, last = (unsigned)call->rsi;
+
+    if (first > last || (call->rdx & CLOSE_RANGE_CLOEXEC) != 0) {
+        return; /* closes nothing */
+    }
+    for (unsigned fd = first; fd <= last && fd < CKPT_DESCRIPTOR_CAPACITY; fd++) {
+        closing((int)fd);
+    }
+}
+
 /* Handles calls on descriptors, and writes through them. Returns 1 if it has handled the call. */
 static int look_at_descriptor(const struct ckpt_journal_call *call)
 {
@@ -173,7 +194,7 @@ static int look_at_descriptor(const struct ckpt_journal_call *call)
         return 1;
     case SYS_dup2:
     case SYS_dup3:
-        closing((int)call->rsi);
+        before_duplicate(fd, (int)call->rsi);
         return 1;
     case SYS_lseek:
         return 1;
@@ -181,11 +202,7 @@ static int look_at_descriptor(const struct ckpt_journal_call *call)
         ckpt_record_locks_are_used = 1;
         return 1;
     case SYS_close_range:
-        for (int64_t i = call->rdi; i <= (int64_t)(uint32_t)call->rsi &&
-                                    i < CKPT_DESCRIPTOR_CAPACITY;
-             i++) {
-            closing((int)i);
-        }
+        before_close_range(call);
         return 1;
     case SYS_write:
         ckpt_content_before_write_here(fd, (uint64_t)call->rdx);

@@ -14,6 +14,7 @@ extern "C" {
 #include <gtest/gtest.h>
 
 #include <dirent.h>
+#include <linux/close_range.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -290,6 +291,34 @@ TEST_F(Conceal, DirectoryIsReadAgainAfterRewinding)
             say("%ld names\n", count);
             rewinddir(directory);
         }
+        closedir(directory);
+    });
+}
+
+/* A listing goes on when a call that could close its descriptor does not. */
+TEST_F(Conceal, ListingOutlivesCallsThatCloseNothing)
+{
+    compare([] {
+        for (int i = 0; i < 2000; i++) {
+            put("d/file" + std::to_string(i), "w", "x");
+        }
+        DIR *directory = opendir("d");
+        const int fd = dirfd(directory);
+        std::vector<std::string> names;
+        long count = 0;
+        while (const dirent *entry = readdir(directory)) {
+            names.push_back(entry->d_name);
+            if (++count % 400 == 0) {
+                say_result("dup2", dup2(fd, fd) == fd);
+                say_result("dup2", dup2(-1, fd));
+                say_result("dup3", dup3(fd, fd, 0));
+                say_result("close_range", close_range(fd, fd, CLOSE_RANGE_CLOEXEC));
+                say_result("close_range", close_range(fd, fd - 1, 0));
+            }
+        }
+        std::ranges::sort(names);
+        const bool repeats = std::ranges::adjacent_find(names) != names.end();
+        say("%ld names, %s\n", count, repeats ? "some twice" : "each once");
         closedir(directory);
     });
 }
