@@ -10,8 +10,8 @@
  * --mode: the hint for the puts, if any: that they go to the target's memory at once (ckpt_direct
  * of ckpt), or not.
  *
- * A rank reports the begin of a step when it has computed for a while. The reader reports it when
- * it has also got the previous words.
+ * A rank reports the beginning of a step when it has computed for a while. The reader reports it
+ * when it has also got the previous words.
  */
 #include "program.h"
 

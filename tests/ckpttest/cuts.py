@@ -45,7 +45,7 @@ class Saved:
     """A checkpoint that no restart has judged yet."""
 
     name: str
-    logs: list  # what the saved job had logged when it ended
+    logs: list  # the saved job's logs at its end
 
 
 class Run:
