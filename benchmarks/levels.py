@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """levels.py - how fast checkpoints reach each level, and are restored after a loss of nodes, on
-nodes in one box; compared with memcpy and plain writes there."""
+nodes in one box. Compares them with memcpy and plain writes there."""
 
 import re
 import statistics
