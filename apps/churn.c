@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * churn.c [STEPS [STOP_FILE]] - ranks that make and free MPI objects all the time: communicators of
- * all sorts, groups, datatypes, operations, infos, error handlers, attributes, persistent requests;
- * each is used once and checked.
+ * all sorts, groups, datatypes, operations, infos, error handlers, attributes, persistent requests.
+ * Each is used once and checked.
  *
  * Odd ranks keep communicators a while longer than even ones, as MPI_Comm_free need not
  * synchronise. With STEPS 0 it runs until STOP_FILE exists. With both it does all the steps, and

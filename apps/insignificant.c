@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * insignificant.c [multiple] - passes invalid values where MPI ignores the argument: arguments that
- * are significant only at the root, types beside MPI_IN_PLACE, the peer communicator at a rank that
- * is not the leader, commands and ports at all ranks except the root. `insignificant child` is a
- * process that the program spawns.
+ * insignificant.c [multiple] - passes invalid values where MPI ignores the argument. These are
+ * arguments that are significant only at the root, types beside MPI_IN_PLACE, the peer communicator
+ * at a rank that is not the leader, and commands and ports at all ranks except the root.
+ * `insignificant child` is a process that the program spawns.
  */
 #include "selfcheck.h"
 

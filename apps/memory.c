@@ -3,9 +3,9 @@
  * memory.c [MEGABYTES [STEPS [MICROSECONDS]]] - ranks with much memory.
  *
  * Each rank fills its memory with random words. At each step it changes a
- * twentieth of the memory, between a strided message, an allreduce, a barrier
- * on half of the ranks and a broadcast; it may pause between steps. All
- * contents are checked, and the whole memory at the end.
+ * twentieth of the memory. In between there are a strided message, an
+ * allreduce, a barrier on half of the ranks and a broadcast. It may pause
+ * between steps. All contents are checked, and the whole memory at the end.
  */
 #include "selfcheck.h"
 

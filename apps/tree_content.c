@@ -164,7 +164,7 @@ void write_otherwise(int file)
     ways[draw(8) == 0 ? 5 : draw(5)](file);
 }
 
-/* ---- A file that is there ------------------------------------------------------------ */
+/* ---- An existing file ---------------------------------------------------------------- */
 
 /* Makes the file longer, with zeros, or shorter. */
 static void resize(struct model *now, int fd)

@@ -8,7 +8,7 @@
  * shared/lines in turn and write disjoint blocks of shared/blocks. This file has the common ways to
  * change a file, tree_*.c the others. Seed, rank and step determine all changes, so an undisturbed
  * run with the same arguments leaves the same tree. Each rank keeps the sizes and a checksum of its
- * files in memory, and compares them with the files at each step: after a restart with other files
+ * files in memory, and compares them with the files at each step. After a restart with other files
  * the program prints WRONG.
  */
 #ifndef _GNU_SOURCE

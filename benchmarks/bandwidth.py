@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""bandwidth.py - how fast checkpoints are written and read, beside a plain program that
-writes and reads as much, and memcpy."""
+"""bandwidth.py - the speed of writing and reading checkpoints, compared with memcpy and a plain
+program that writes and reads as much."""
 
 import statistics
 import time
@@ -12,19 +12,19 @@ from ckpttest.settings import BUILD
 from measure import named_seconds, save_often
 
 LIMIT = 120  # seconds
-STEPS = 10**6  # the job is killed when it has been saved often enough
+STEPS = 10**6  # the job is killed after enough checkpoints
 REST_US = 100000  # of a rank after each step: nearly all of the time
-SMALL = 1  # MiB of a rank; what a restart takes that is not its memory
+SMALL = 1  # MiB of a rank, for the fixed cost of a restart
 
 
 def floor(directory, mebibytes, rounds):
-    """{"copy": [seconds, ...], "write", "read"}, and "direct" (O_DIRECT) if there is that"""
+    """Returns {"copy": [seconds, ...], "write", "read"}, and "direct" (O_DIRECT) if available."""
     program = BUILD / "benchmarks/stream_floor"
     return named_seconds(program, directory / "stream", mebibytes, rounds)
 
 
 def restart(lab):
-    """Seconds until all ranks of the newest checkpoint go on, and have an agent."""
+    """Returns the seconds until all ranks of the newest checkpoint run again and have an agent."""
     begin = time.monotonic()
     job = lab.restart()
     lab.wait_for_agent(job)
@@ -34,7 +34,7 @@ def restart(lab):
 
 
 def measure(directory, mebibytes, options):
-    """{"saved": what `ckpt checkpoint` says of each, "restarts": [seconds, ...]}"""
+    """Returns {"saved": reports of `ckpt checkpoint`, "restarts": [seconds, ...]}"""
     program = programs.memory(mebibytes, STEPS, options.ranks, REST_US)
     lab = Lab(directory, CKPT_CODEC="none", CKPT_SNAPSHOT=options.snapshot, CKPT_KEEP=1)
     try:
@@ -46,7 +46,7 @@ def measure(directory, mebibytes, options):
 
 
 def everything(directory, options, say):
-    """Of one file system: {"floor", "small", "large"}"""
+    """Returns the results of one file system: {"floor", "small", "large"}"""
     say(f"{directory}: plain")
     result = {"floor": floor(directory, options.mebibytes * options.ranks, options.count)}
     for name, mebibytes in (("small", SMALL), ("large", options.mebibytes)):
@@ -59,14 +59,14 @@ HEADER = ["file system", "what", "seconds", "GB/s", "of plain"]
 
 
 def row(place, what, values, size, plain):
-    """plain: seconds, in the median, that a plain program takes."""
+    """Returns a row. plain: median seconds of a plain program."""
     middle = statistics.median(values)
     share = "" if plain is None else f"{plain / middle:.2f}"
     return [place, what, table.spread(values), f"{size / middle / 1e9:.2f}", share]
 
 
 def rows(results, options):
-    """For each file system."""
+    """Yields the rows of each file system."""
     size = options.mebibytes * options.ranks * 2**20
     for place, result in results.items():
         plain = {name: statistics.median(v) for name, v in result["floor"].items()}
@@ -91,7 +91,7 @@ def rows(results, options):
 
 
 def text(data, options):
-    """The report, Markdown."""
+    """Returns the report, Markdown."""
     parts = [
         "# How fast checkpoints are written and read",
         f"{options.ranks} ranks of {options.mebibytes} MiB, `--codec none --snapshot"

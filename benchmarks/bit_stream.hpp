@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bit_stream.hpp - numbers of any count of bits behind one another in bytes,
- * the most significant bit first. In a header for speed: some bits are put for
- * each byte of memory.
+ * bit_stream.hpp - a bit stream: numbers of any count of bits, packed into
+ * bytes with the most significant bit first. In a header for speed: some bits
+ * are put for each byte of memory.
  */
 #pragma once
 
@@ -26,7 +26,8 @@ class BitWriter
         bytes_.reserve(expected_bytes);
     }
 
-    /* Appends the lowest `count` bits of `value`, up to 64; the rest is 0. */
+    /* Appends the lowest `count` bits of `value`, up to 64; its other bits must
+     * be 0. */
     void put(std::uint64_t value, unsigned count)
     {
         if (count > word_bits) {
@@ -41,7 +42,7 @@ class BitWriter
         }
     }
 
-    /* All that was put, filled up with zeros to a whole byte. */
+    /* Returns all bits that were put, padded with zeros to a whole byte. */
     std::vector<std::byte> finish() &&
     {
         unsigned padding = -held_bits_ % 8;
@@ -54,7 +55,8 @@ class BitWriter
   private:
     static constexpr unsigned word_bits = 32;
 
-    /* The first `count` of the bits held; a multiple of 8. */
+    /* Appends the first `count` of the held bits; `count` is a multiple of
+     * 8. */
     void append_held(unsigned count)
     {
         for (; count > 0; count -= 8) {
@@ -64,11 +66,11 @@ class BitWriter
     }
 
     std::vector<std::byte> bytes_;
-    std::uint64_t held_ = 0; /* its lowest bits are yet to be appended, ... */
-    unsigned held_bits_ = 0; /* so many, less than a word */
+    std::uint64_t held_ = 0; /* its lowest bits are not appended yet */
+    unsigned held_bits_ = 0; /* how many, less than a word */
 };
 
-/* Throws Error if the bytes end before what is asked for. */
+/* Throws Error if the bytes end before the requested bits. */
 class BitReader
 {
   public:
@@ -76,7 +78,8 @@ class BitReader
 
     explicit BitReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
-    /* How many zeros are next, before a one; takes none of them. */
+    /* Returns the number of zeros before the next one bit, without consuming
+     * any. */
     unsigned zeros()
     {
         refill();
@@ -87,7 +90,7 @@ class BitReader
         return zeros;
     }
 
-    /* The next `count` bits, 1 to most_bits, as a number. */
+    /* Returns the next `count` bits, 1 to most_bits, as a number. */
     std::uint64_t take(unsigned count)
     {
         refill();
@@ -100,7 +103,7 @@ class BitReader
         return value;
     }
 
-    /* Whether only zeros are left that fill up a byte. */
+    /* Whether only the padding of the last byte is left. */
     bool is_at_end() const
     {
         return bytes_.empty() && held_bits_ < 8 && held_ == 0;
@@ -117,8 +120,8 @@ class BitReader
         }
     }
 
-    std::span<const std::byte> bytes_; /* beyond those held */
-    std::uint64_t held_ = 0; /* its highest bits are next, the others 0 */
+    std::span<const std::byte> bytes_; /* after those held */
+    std::uint64_t held_ = 0; /* its highest bits are next; the others are 0 */
     unsigned held_bits_ = 0;
 };
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""calibrate.py - the simulator beside real checkpoints, with the times of those by
-Sync-and-Stop where there are any; counts of messages do not depend on them."""
+"""calibrate.py - the simulator compared with real checkpoints. It uses the times of
+Sync-and-Stop where they were measured; counts of messages do not depend on times."""
 
 import json
 import statistics
@@ -11,7 +11,7 @@ import report
 from ckpttest import table
 from ckpttest.settings import BUILD
 
-IMAGE = 1e6  # bytes; what counts is the time that one takes
+IMAGE = 1e6  # bytes; only its transfer time matters
 ROUNDS = 100.5  # before the request
 
 HEADER = [
@@ -30,8 +30,9 @@ HEADER = [
 
 
 def parameters_of(result):
-    """{"read": seconds to read one rank, "closing": all else up to the commit}. An
-    agent reads its ranks one after the other, and agents read at the same time."""
+    """Returns {"read": seconds to read one rank, "closing": everything else until the
+    commit}. An agent reads its ranks one after the other, and agents read at the same
+    time."""
     timings = [checkpoint["timings"] for checkpoint in result["checkpoints"]]
     ranks = ranks_per_node(result)
     return {
@@ -43,14 +44,14 @@ def parameters_of(result):
 
 
 def ranks_per_node(result):
-    """Of all nodes but perhaps the last."""
+    """Returns the ranks of each node; the last node may have fewer."""
     return -(-result["ranks"] // result["nodes"])
 
 
 def add_simulations(results, period_us, size):
-    """Gives each result what the simulator says, with the times that Sync-and-Stop
-    took for the same pattern, ranks and nodes; where that was not measured, "timed" is
-    false, and the simulated times are of nothing that is here."""
+    """Adds the simulator's output to each result, with the times of Sync-and-Stop for
+    the same pattern, ranks and nodes. Where these were not measured, "timed" is false,
+    and the simulated times are meaningless."""
 
     def job(result):
         return result["pattern"], result["ranks"], result["nodes"]
@@ -67,7 +68,7 @@ def add_simulations(results, period_us, size):
 
 
 def simulate(result, period_us, size, parameters):
-    """What the simulator says of a case; its output."""
+    """Returns the simulator's output for a case."""
     ranks = ranks_per_node(result)
     options = {
         "protocol": result["protocol"],
@@ -92,7 +93,7 @@ def simulate(result, period_us, size, parameters):
 
 
 def own_messages(result, simulated):
-    """As protocols.own_messages(), of the simulator's output."""
+    """Returns protocols.own_messages() for the simulator's output."""
     if result["protocol"] == "sns":
         return simulated["purposes"]["stop and save"]
     kind = "markers" if result["protocol"] == "cl" else "sweep"
@@ -100,7 +101,7 @@ def own_messages(result, simulated):
 
 
 def ratio(result):
-    """Simulated checkpoint time over the real one's median."""
+    """Returns the simulated checkpoint time divided by the median of the real ones."""
     real = statistics.median(
         checkpoint["timings"]["total"] for checkpoint in result["checkpoints"]
     )
@@ -108,7 +109,7 @@ def ratio(result):
 
 
 def row(result):
-    """One line of the table."""
+    """Returns one line of the table."""
     saved, simulated = result["checkpoints"], result["simulated"]
     still, commit, part = ["-"] * 3
     if result["timed"]:
@@ -137,7 +138,7 @@ def row(result):
 
 
 def summary(data):
-    """How good it is, in words."""
+    """Describes the agreement in words."""
     results = data["results"]
     same = [
         own_messages(result, result["simulated"]) == result["expected"]
@@ -165,6 +166,6 @@ def summary(data):
 
 
 def markdown(data):
-    """The part of the report."""
+    """Returns this part of the report."""
     lines = ["## The simulator beside it", summary(data)]
     return "\n\n".join([*lines, report.markdown(HEADER, map(row, data["results"]))])

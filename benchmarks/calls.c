@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * calls.c [REPETITIONS] - the 20 most used functions of MPI between marks, for
- * count_instructions, which runs rank 0 of two. Rank 1 does its part of a call
- * before, so that rank 0 finds what it waits for and takes no turns of waiting.
+ * calls.c [REPETITIONS] - the 20 most used functions of MPI between marks, for count_instructions,
+ * which runs rank 0 of two. Rank 1 does its part of a call before, so that rank 0 can complete its
+ * call at once and does not poll.
  */
 #include <mpi.h>
 
@@ -13,10 +13,10 @@
 
 struct call {
     const char *name;
-    void (*other)(void);  /* the part of rank 1; null: nothing */
-    void (*before)(void); /* rank 0, then; null: nothing */
-    void (*it)(void);     /* rank 0: what is counted */
-    void (*after)(void);  /* rank 0; null: nothing */
+    void (*other)(void);  /* part of rank 1, or null */
+    void (*before)(void); /* then of rank 0, or null */
+    void (*it)(void);     /* of rank 0: the counted call */
+    void (*after)(void);  /* of rank 0, or null */
 };
 
 static char out[2 * BYTES], in[2 * BYTES];
@@ -83,7 +83,7 @@ static const struct call calls[] = {
     {"MPI_Alltoall", all_to_all, NULL, all_to_all, NULL},
 };
 
-/* Tells count_instructions that the call NAME begins; null: that it ended. */
+/* Tells count_instructions that the call NAME begins; null: that it has ended. */
 static inline void mark(const char *name)
 {
     __asm__ volatile("int3" : : "a"(name) : "memory");
@@ -96,8 +96,8 @@ static void run(void (*part)(void))
     }
 }
 
-/* Open MPI's progress looks for rarer events every eighth turn: `turns` more turns,
- * another number each time, so that not always the same calls meet it. */
+/* Open MPI's progress engine checks for rarer events every eighth turn. `turns` more turns, a
+ * different number each time, keep these checks from always meeting the same calls. */
 static void count(const struct call *call, int turns)
 {
     for (int i = 0; i < turns; i++) {

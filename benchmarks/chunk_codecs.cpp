@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * chunk_codecs.cpp - the image's codecs and that of 1993 behind one interface.
+ * chunk_codecs.cpp - the image's codecs and the codec of 1993 behind one
+ * interface.
  */
 #include "chunk_codecs.hpp"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * chunk_codecs.hpp - what can be done to a chunk of memory before it is
- * written: the codecs that are compared, behind one interface.
+ * chunk_codecs.hpp - the compared codecs for chunks of memory, behind one
+ * interface.
  */
 #pragma once
 
@@ -24,18 +24,18 @@ class ChunkCodec
 
     virtual std::string name() const = 0;
 
-    /* What is to be written of a chunk; valid until the next call, and as long
-     * as the chunk. */
+    /* Returns the compressed bytes of a chunk; valid until the next call, and
+     * as long as the chunk. */
     virtual std::span<const std::byte>
     compress(std::span<const std::byte> chunk) = 0;
 
-    /* Puts the chunk that was compressed last at `output`, which has its size
-     * and is zero, as fresh memory is. Throws Error. */
+    /* Decompresses the last compressed chunk into `output`, which has the
+     * chunk's size and is zero, like fresh memory. Throws Error. */
     virtual void decompress(std::span<std::byte> output) = 0;
 };
 
-/* As checkpoints are written: nothing is stored of zeros, and what hardly
- * shrinks is stored as it is. */
+/* Works as in checkpoints: zeros are not stored, and chunks that hardly shrink
+ * are stored uncompressed. */
 class ImageCodec : public ChunkCodec
 {
   public:
@@ -54,7 +54,8 @@ class ImageCodec : public ChunkCodec
     ChunkCoding coding_ = ChunkCoding::plain;
 };
 
-/* The codec of 1993, which is given everything and always taken. */
+/* The codec of 1993, which compresses every chunk and whose output is always
+ * used. */
 class HashCodec : public ChunkCodec
 {
   public:
@@ -67,7 +68,7 @@ class HashCodec : public ChunkCodec
     std::vector<std::byte> stored_;
 };
 
-/* All that are compared. */
+/* Returns all compared codecs. */
 std::vector<std::unique_ptr<ChunkCodec>> make_chunk_codecs();
 
 } // namespace ckpt::bench

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * codec_comparison.cpp - chunk by chunk, the codecs by turns.
+ * codec_comparison.cpp - compares the codecs chunk by chunk, in turn.
  */
 #include "codec_comparison.hpp"
 
@@ -27,7 +27,8 @@ struct Free {
     }
 };
 
-/* Zeros that take no memory before they are written to, unlike a vector's. */
+/* Returns zeros that, unlike a vector's, take no memory before they are
+ * written. */
 std::unique_ptr<std::byte[], Free> zeroed_memory(std::size_t size)
 {
     auto *memory = static_cast<std::byte *>(std::calloc(size, 1));
@@ -43,7 +44,7 @@ bool has_content(const RankImage &image, std::size_t region)
            image.regions[region].kind != CKPT_REGION_SHARED_ELSEWHERE;
 }
 
-/* Whether the snapshot's tables are in the region (libckpt/base/arena.c). */
+/* Whether the region contains the snapshot's tables (libckpt/base/arena.c). */
 bool is_of_ckpt(const ckpt_region &region, const ckpt_snapshot &snapshot)
 {
     auto has = [&](std::uint64_t address) {
@@ -52,7 +53,7 @@ bool is_of_ckpt(const ckpt_region &region, const ckpt_snapshot &snapshot)
     return has(snapshot.regions) || has(snapshot.strings);
 }
 
-/* The same chunk once more: of the times, the least. */
+/* Adds another measurement of the same chunk: keeps the least times. */
 void keep_least(Tally &tally, const Tally &again)
 {
     tally.compress_seconds =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * codec_comparison.hpp - what each codec makes of the memory of saved ranks,
- * and how long it takes. Every chunk is compared with what comes back.
+ * codec_comparison.hpp - the effect and the speed of each codec on the memory
+ * of saved ranks. Every chunk is compared after decompression.
  */
 #pragma once
 
@@ -18,10 +18,10 @@
 namespace ckpt::bench
 {
 
-/* As the image has them by default (launcher/image/node_file_writer.hpp). */
+/* The image's default (launcher/image/node_file_writer.hpp). */
 inline constexpr std::size_t chunk_size = 1u << 20;
 
-/* What a codec made of some chunks. */
+/* The result of a codec on some chunks. */
 struct Tally {
     std::uint64_t chunks = 0;
     std::uint64_t bytes = 0;
@@ -32,7 +32,7 @@ struct Tally {
     Tally &operator+=(const Tally &other);
 };
 
-/* Chunks with content and chunks of zeros apart. */
+/* Separates chunks with content from chunks of zeros. */
 struct CodecResult {
     Tally content;
     Tally zeros;
@@ -41,14 +41,14 @@ struct CodecResult {
 class CodecComparison
 {
   public:
-    /* Times are the least of so many rounds, for each chunk. */
+    /* Times are the least of `rounds` rounds, for each chunk. */
     explicit CodecComparison(unsigned rounds);
 
     /*
-     * All memory of a rank whose content is in the file, but for what would
-     * pass for zeros of the program: where ckpt describes the rank, most of
-     * which is never used, and what is zero and may not be read, which is
-     * address space set aside. Throws Error.
+     * Adds all memory of a rank whose content is in the file, except memory
+     * that would count as the program's zeros: ckpt's own tables, most of which
+     * are never used, and unreadable zeros, which are reserved address space.
+     * Throws Error.
      */
     void add_rank(const NodeFileReader &reader, int rank);
 
@@ -56,7 +56,7 @@ class CodecComparison
     {
         return codecs_;
     }
-    /* In the order of the codecs. */
+    /* Returns the results in the order of the codecs. */
     const std::vector<CodecResult> &results() const
     {
         return results_;
@@ -73,8 +73,8 @@ class CodecComparison
     unsigned rounds_;
     std::vector<std::unique_ptr<ChunkCodec>> codecs_ = make_chunk_codecs();
     std::vector<CodecResult> results_;
-    std::vector<std::byte> back_; /* what was decompressed */
-    /* By their size: one chunk of zeros is like another. */
+    std::vector<std::byte> back_; /* decompressed bytes */
+    /* By their size: chunks of zeros of the same size are equal. */
     std::map<std::size_t, Tallies> zeros_;
 };
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""codec_comparison.py - what the codec of Plank's dissertation (1993) and those of
-today leave of the memory in checkpoints, and how fast they are."""
+"""codec_comparison.py - the compression ratio and the speed of the codec of Plank's dissertation
+(1993) and of today's codecs, on the memory in checkpoints."""
 
 import json
 import subprocess
@@ -11,10 +11,10 @@ from ckpttest import programs, table
 from ckpttest.lab import Lab
 from ckpttest.settings import BUILD
 
-STEPS = 10**8  # the job is killed when it has been saved
+STEPS = 10**8  # the job is killed after the checkpoint
 LINES = 3  # of progress before that
 
-# Functions of the number of ranks; another program is another line.
+# Functions of the number of ranks; one line for each program.
 PROGRAMS = {
     "LAMMPS": lambda ranks: programs.lammps(STEPS, ranks),
     "heat": lambda ranks: programs.heat(STEPS, ranks),
@@ -25,7 +25,7 @@ PROGRAMS = {
 
 @dataclass(frozen=True)
 class Published:
-    """What the dissertation says of one of its programs, in section 4.2.9."""
+    """The numbers in the dissertation for one of its programs, in section 4.2.9."""
 
     program: str
     nodes: int
@@ -45,7 +45,7 @@ OF_1993 = (
 
 
 def checkpoint(directory, program):
-    """Runs the program until it has been saved; the node files."""
+    """Runs the program until it has been saved; returns the node files."""
     lab = Lab(directory, CKPT_CODEC="none")
     try:
         job = lab.start(program)
@@ -58,14 +58,14 @@ def checkpoint(directory, program):
 
 
 def compare(files, rounds):
-    """What compare_codecs prints."""
+    """Returns the parsed output of compare_codecs."""
     argv = [BUILD / "benchmarks/compare_codecs", "--rounds", str(rounds), *files]
     done = subprocess.run(argv, check=True, capture_output=True, text=True)
     return json.loads(done.stdout)
 
 
 def everything(directory, names, ranks, rounds, say):
-    """{program: compare()}"""
+    """Returns {program: compare()}"""
     results = {}
     for number, name in enumerate(names):
         say(name)
@@ -75,7 +75,7 @@ def everything(directory, names, ranks, rounds, say):
 
 
 def share(tally):
-    """What is left, as a part of what there was."""
+    """Returns the compressed size as a fraction of the original."""
     return tally["bytes_left"] / tally["bytes"]
 
 
@@ -99,7 +99,7 @@ HEADER = [
 
 
 def rows(results, chunks):
-    """A line for each program and codec; chunks: "content" or "all"."""
+    """Yields a line for each program and codec; chunks: "content" or "all"."""
     for program, result in results.items():
         for codec, tallies in result["codecs"].items():
             tally = tallies[chunks]
@@ -118,7 +118,7 @@ HEADER_OF_1993 = ["program of 1993", "nodes", "before", "after", "left"]
 
 
 def rows_of_1993():
-    """Address spaces of a node, as printed there."""
+    """Yields the address spaces of a node, as printed in the dissertation."""
     for of in OF_1993:
         before, after = f"{of.kilobytes:,} K", f"{of.kilobytes_left} K"
         yield [of.program, of.nodes, before, after, _percent(of.share_left)]
@@ -135,7 +135,7 @@ itself, on one thread, there and back and compared. MB are millions of bytes of 
 
 
 def text(data):
-    """The report, Markdown."""
+    """Returns the report, Markdown."""
     results = data["results"]
     parts = [
         "# The codec of 1993 and those of today",
@@ -154,7 +154,7 @@ def text(data):
 
 
 def _draw_measured(axes, results):
-    """A group of bars for each program, with all memory."""
+    """Draws a group of bars for each program, with all memory."""
     codecs = list(next(iter(results.values()))["codecs"])
     width = 0.8 / len(codecs)
     for number, codec in enumerate(codecs):
@@ -170,7 +170,7 @@ def _draw_measured(axes, results):
 
 
 def _draw_published(axes):
-    """The dissertation's figures, apart from ours."""
+    """Draws the dissertation's numbers, separate from the measured ones."""
     axes.barh(
         [of.program for of in OF_1993], [100 * of.share_left for of in OF_1993]
     )
@@ -178,7 +178,7 @@ def _draw_published(axes):
 
 
 def figure(data, path):
-    """What is left of the memory, an SVG; needs matplotlib."""
+    """Draws the compression ratios, an SVG; needs matplotlib."""
     import matplotlib
 
     matplotlib.use("Agg")

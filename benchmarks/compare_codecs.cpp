@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * compare_codecs [--rounds N] NODE_FILE... - what the codec of 1993 and those
- * of today make of the memory in node files; JSON on standard output.
+ * compare_codecs [--rounds N] NODE_FILE... - applies the codec of 1993 and
+ * today's codecs to the memory in node files; prints JSON.
  *
  * For each codec: bytes before and after, and MB (millions of bytes of memory)
- * for each second of compressing and decompressing on one thread. For chunks
- * with content, for chunks of zeros, which an image does not have, and for all.
+ * per second for compression and decompression on one thread. The results are
+ * for chunks with content, for chunks of zeros, which an image does not have,
+ * and for all chunks.
  */
 #include "codec_comparison.hpp"
 
@@ -24,7 +25,7 @@ using namespace ckpt;
 using namespace ckpt::bench;
 using Json = nlohmann::ordered_json;
 
-/* A rate of nothing is no number, and null in JSON. */
+/* The rate of an empty tally is NaN, and null in JSON. */
 double megabytes_per_second(const Tally &tally, double seconds)
 {
     return static_cast<double>(tally.bytes) / 1e6 / seconds;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""concurrency.py - what a running program loses to a checkpoint: its own steps, counted
-while it is saved and beside that, in one run."""
+"""concurrency.py - the steps that a running program loses to a checkpoint: steps are
+counted during checkpoints and between them, in one run."""
 
 import bisect
 import itertools
@@ -12,17 +12,17 @@ import report
 from ckpttest import table, workloads
 from ckpttest.lab import Lab
 
-# Not fourier: it tells its progress every ten seconds, too seldom for this.
+# Without fourier, which reports its progress only every ten seconds.
 WORKLOADS = ("genetic", "sparse", "gauss", "molecules", "equations")
-STEPS = 10**6  # the job is killed when it has been saved often enough
-FIRST = {"genetic": 2000}  # where the amount of work is something else
+STEPS = 10**6  # the job is killed after enough checkpoints
+FIRST = {"genetic": 2000}  # for other units of work
 SETTINGS = ["PROTOCOL=sns", "CODEC=auto", "KEEP=1"]
-QUIET = 2.0  # seconds, at least, in which nothing is saved and steps are counted
+QUIET = 2.0  # seconds, at least, without a checkpoint in which steps are counted
 LIMIT = 600  # seconds
 
 
 class Progress:
-    """Steps that a job has told, at any time."""
+    """The steps that a job has reported, at any time."""
 
     def __init__(self, job, pattern):
         self.times, self.steps = [], []
@@ -33,7 +33,7 @@ class Progress:
                 self.steps.append(int(match[1]))
 
     def at(self, moment):
-        """Between two lines it is steady."""
+        """Returns the steps at a moment, interpolated between two lines."""
         after = bisect.bisect_left(self.times, moment)
         after = min(max(after, 1), len(self.times) - 1)
         (t0, t1), (s0, s1) = (
@@ -42,13 +42,13 @@ class Progress:
         return s0 + (s1 - s0) * (moment - t0) / (t1 - t0)
 
     def rate(self, begin, end):
-        """Steps a second."""
+        """Returns the steps per second."""
         return (self.at(end) - self.at(begin)) / (end - begin)
 
 
 def save_and_rest(lab, job, count):
-    """[(begin, seconds, what `ckpt checkpoint` says), ...], and the end. After each the
-    job runs as long again as that took, and QUIET."""
+    """Returns [(begin, seconds, report of `ckpt checkpoint`), ...], and the end. After
+    each checkpoint the job runs for as long again, and QUIET."""
     saved = []
     job.run_on(QUIET)
     for _ in range(count):
@@ -61,9 +61,9 @@ def save_and_rest(lab, job, count):
 
 
 def losses(progress, saved, end):
-    """For each checkpoint but the first: what it took, and how much of that the program
-    has lost, until the next one; in seconds. The program's speed is that just before
-    each of the two."""
+    """Yields for each checkpoint except the first its duration, and the time that the
+    program has lost before the next one; in seconds. The program's speed is measured
+    just before each of the two."""
     begins = [begin for begin, _, _ in saved] + [end]
     speeds = [progress.rate(begin - QUIET, begin) for begin in begins]
     cycles = zip(saved, itertools.pairwise(begins), itertools.pairwise(speeds))
@@ -74,7 +74,7 @@ def losses(progress, saved, end):
 
 
 def measure_one(directory, name, options):
-    """losses() of a workload."""
+    """Returns losses() of a workload."""
     program = getattr(workloads, name)(
         options.mebibytes * workloads.MIB, FIRST.get(name, STEPS), ranks=options.ranks
     )
@@ -92,7 +92,7 @@ def measure_one(directory, name, options):
 
 
 def everything(directory, options, say):
-    """{workload: losses()}"""
+    """Returns {workload: losses()}"""
     results = {}
     for name in options.workloads:
         say(name)
@@ -113,7 +113,7 @@ HEADER = [
 
 
 def rows(results):
-    """One for each workload."""
+    """Yields a row for each workload."""
     for name, measured in results.items():
         said = [one["said"] for one in measured]
         yield [
@@ -131,7 +131,7 @@ def rows(results):
 
 
 def text(data):
-    """The report, Markdown."""
+    """Returns the report, Markdown."""
     parts = [
         "# What a running program loses to a checkpoint",
         "Median (least .. most) of the checkpoints of one job, without the first."

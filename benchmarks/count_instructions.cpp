@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// count_instructions PROGRAM [ARGUMENT...] - runs PROGRAM by single steps between its
-// marks (see calls.c) and prints for each name the least number of instructions that
-// its main thread took, and how many of them were in our library. The least, as a
-// progress loop looks for rarer events every few turns.
+// count_instructions PROGRAM [ARGUMENT...] - single-steps PROGRAM between its marks (see calls.c).
+// Prints for each name the least number of instructions of the main thread, and how many of them
+// were in our library. It takes the least number, because a progress loop checks for rarer events
+// every few turns.
 //
-// Exact where performance counters are not to be had, as in virtual machines, and
-// the same from run to run. Other threads run freely and are not counted.
+// The counts are exact also without performance counters, as in virtual machines, and the same from
+// run to run. Other threads run freely and are not counted.
 
 #include <algorithm>
 #include <cerrno>
@@ -39,7 +39,7 @@ struct Range {
     std::uint64_t begin, end;
 };
 
-// Where the code of our library is in the process.
+// Finds the code of our library in the process.
 std::vector<Range> our_code(pid_t pid)
 {
     std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
@@ -55,7 +55,7 @@ std::vector<Range> our_code(pid_t pid)
     return ranges;
 }
 
-// A stopped process that is traced.
+// A stopped process under ptrace.
 class Traced {
 public:
     explicit Traced(char **command)
@@ -72,7 +72,7 @@ public:
         }
     }
 
-    // Goes on to the next stop, with SIGNAL delivered; false: the process ended.
+    // Goes on to the next stop, and delivers SIGNAL; false: the process ended.
     bool go_on(bool step, int signal)
     {
         if (started_) {
@@ -96,7 +96,7 @@ public:
         return values;
     }
 
-    // Was this stop an int3, no step and no signal sent?
+    // Whether this stop is an int3, not a step or a sent signal.
     bool at_mark() const
     {
         siginfo_t info{};
@@ -123,7 +123,7 @@ private:
 // Keeps the least count of each name.
 class Counter {
 public:
-    // A mark of NAME begins a count, an empty one ends it.
+    // A mark with a name begins a count, an empty one ends it.
     void mark(const std::string &name, std::vector<Range> ours)
     {
         if (name.empty()) {
@@ -144,7 +144,7 @@ public:
         });
     }
 
-    // NAME ALL OURS, a line for each name.
+    // Prints NAME ALL OURS, a line for each name.
     void print() const
     {
         for (const auto &[name, least] : calls_) {
@@ -172,8 +172,9 @@ private:
     }
 
     std::vector<Call> calls_;  // in the order of their first marks
-    std::string name_;         // of the call under way; empty: none
-    Instructions now_;         // its instructions up to here
+    // The call under way; empty: none.
+    std::string name_;
+    Instructions now_;         // its instructions so far
     std::vector<Range> ours_;  // see our_code()
 };
 

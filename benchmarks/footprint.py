@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""footprint.py - how much memory a checkpoint takes beside that of the ranks, while they
-write to theirs."""
+"""footprint.py - the memory that a checkpoint uses in addition to the ranks', while the ranks write
+to their memory."""
 
 import threading
 from pathlib import Path
@@ -11,12 +11,13 @@ from ckpttest.lab import Lab
 
 METHODS = ("cll", "cow")
 LIMIT = 600  # seconds
-STEPS = 10**7  # the job is killed when it has been saved
-SAMPLE = 0.2  # seconds from one look to the next
+STEPS = 10**7  # the job is killed after the checkpoint
+SAMPLE = 0.2  # seconds between two samples
 
 
 def proportional(pid):
-    """Bytes of a process, those that it shares divided by all that do; 0: it is gone."""
+    """Returns the proportional set size of a process in bytes (shared memory divided by its users),
+    0 if the process is gone."""
     try:
         text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8")
     except OSError:
@@ -28,7 +29,7 @@ def proportional(pid):
 
 
 class Watch:
-    """The most that the processes of a job take, until it is told to end."""
+    """Records the peak memory of a job's processes, until end()."""
 
     def __init__(self, lab, agent, ranks):
         self.lab, self.agent, self.ranks = lab, agent, ranks
@@ -38,7 +39,7 @@ class Watch:
         self.thread.start()
 
     def look(self):
-        """Once."""
+        """Takes one sample."""
         copies = processes.frozen_copies(self.lab.work)
         now = {
             "agent": proportional(self.agent),
@@ -47,19 +48,19 @@ class Watch:
         self.most = {name: max(self.most[name], now[name]) for name in now}
 
     def run(self):
-        """Until the end."""
+        """Takes samples until end()."""
         while not self.ends.wait(SAMPLE):
             self.look()
 
     def end(self):
-        """What it has seen."""
+        """Stops; returns the peaks."""
         self.ends.set()
         self.thread.join()
         return self.most
 
 
 def measure(directory, method, options):
-    """{"before", "during": {"agent", "ranks and copies"}, "saved"} of one method."""
+    """Returns {"before", "during": {"agent", "ranks and copies"}, "saved"} of one method."""
     program = programs.memory(options.mebibytes, STEPS, options.ranks)
     lab = Lab(
         directory,
@@ -85,7 +86,7 @@ def measure(directory, method, options):
 
 
 def everything(directory, options, say):
-    """{method: measure()}"""
+    """Returns {method: measure()}"""
     results = {}
     for method in METHODS:
         say(f"{options.ranks} ranks of {options.mebibytes} MiB, {method}")
@@ -109,7 +110,7 @@ HEADER = [
 
 
 def rows(results):
-    """A line for each method."""
+    """Yields a line for each method."""
     for method, result in results.items():
         before, during, saved = result["before"], result["during"], result["saved"]
         faults = saved["cost"]["faults"]
@@ -129,7 +130,7 @@ def rows(results):
 
 
 def text(data):
-    """The report, Markdown."""
+    """Returns the report, Markdown."""
     parts = [
         "# Memory that a checkpoint takes",
         "Proportional set sizes, looked at every 0.2 s while one checkpoint is taken.",

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hash_codec.cpp - predictions and runs of right ones. What the dissertation
- * leaves open, or is unclear about:
+ * hash_codec.cpp - predictions, and runs of right predictions. Where the
+ * dissertation is incomplete or unclear, this file decides as follows:
  *
- * - The hash is that of gzip, which is as old: each byte moves those before it
- *   by 5 of 15 bits, so after three steps it is out. Hence 32768 entries.
- * - At first the table is zero, and so are the three bytes before the first:
- *   fresh memory is predicted from its first byte on.
- * - Literals begin with a one and runs with a zero, even a run of one: so the
- *   one of a literal is not taken for the first bit of a run's length. That is
- *   what the zero is for that Elias' gamma code does not have.
- * - The example, 128 right predictions, is printed as 00000000 1000000: one
- *   zero less than the rule makes, and than the "two bytes" of the text have.
+ * - The hash is gzip's, which is of the same time: each byte shifts the earlier
+ *   ones by 5 of 15 bits, so a byte has left the hash after three steps. Hence
+ *   32768 entries.
+ * - The table is zero at first, and so are the three bytes before the first
+ *   byte: fresh memory is predicted from its first byte on.
+ * - Literals begin with a one and runs with a zero, even a run of one. So the
+ *   one of a literal is not taken for the first bit of a run's length. This is
+ *   the reason for the zero, which Elias' gamma code does not have.
+ * - The example, 128 right predictions, is printed as 00000000 1000000. This is
+ *   one zero less than the rule gives, and than the "two bytes" of the text
+ *   have.
  * - A run that is under way at the end is put like any other; then zeros fill
- *   up the byte. They are no run, as the size is known to who decompresses.
+ *   up the byte. They are not a run, as the decompressor knows the size.
  */
 #include "hash_codec.hpp"
 
@@ -32,10 +34,11 @@ namespace
 constexpr unsigned shift = 5;
 constexpr unsigned entries = 1u << 3 * shift; /* of three bytes */
 
-/* What came last after bytes of each hash. */
+/* The byte that came last after the bytes of each hash. */
 using Followers = std::array<std::byte, entries>;
 
-/* The hash of the bytes so far, by that of those before the last one. */
+/* Returns the hash of the bytes so far, from the hash of the bytes before the
+ * last one. */
 unsigned hash_on(unsigned hash, std::byte last)
 {
     return (hash << shift ^ std::to_integer<unsigned>(last)) % entries;
@@ -51,7 +54,8 @@ void put_run(BitWriter &output, std::uint64_t hits)
     output.put(hits, bits);
 }
 
-/* The length of a run that begins with so many zeros, at most `most`. */
+/* Returns the length of a run that begins with `zeros` zeros, at most
+ * `most`. */
 std::uint64_t take_run(BitReader &input, unsigned zeros, std::uint64_t most)
 {
     if (zeros > BitReader::most_bits) {

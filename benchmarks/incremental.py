@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""incremental.py - what checkpoints with no more than what has changed take, beside those
-with all, and how long it takes to restart from each of a chain of them."""
+"""incremental.py - the cost of incremental checkpoints compared with full ones, and the time to
+restart from each checkpoint of a chain."""
 
 import time
 
@@ -10,13 +10,13 @@ from ckpttest.lab import Lab
 from measure import save_often
 
 LIMIT = 60  # seconds
-STEPS = 10**6  # the job is killed when it has been saved often enough
+STEPS = 10**6  # the job is killed after enough checkpoints
 TENTH_OF_A_PERCENT = 1  # per mille of the pages, at each step; a line every ten steps
 PAUSE_US = 50000  # after each of these steps
 
 
 def cases(mebibytes):
-    """[(name, program)]"""
+    """Returns [(name, program)]"""
     scattered = programs.scattered(
         mebibytes, STEPS, per_mille=TENTH_OF_A_PERCENT, pause_us=PAUSE_US
     )
@@ -27,7 +27,7 @@ def cases(mebibytes):
 
 
 def restart(lab, program, name):
-    """Seconds until a restarted job shows progress."""
+    """Returns the seconds until a restarted job shows progress."""
     begin = time.monotonic()
     job = lab.restart(name)
     job.wait_for(program.progress, timeout=LIMIT)
@@ -37,7 +37,7 @@ def restart(lab, program, name):
 
 
 def measure(directory, program, options, **settings):
-    """{"saved": [...], "restarts": [seconds, ...]} of one job."""
+    """Returns {"saved": [...], "restarts": [seconds, ...]} of one job."""
     lab = Lab(directory, CKPT_CODEC=options.codec, CKPT_SNAPSHOT=options.snapshot, **settings)
     try:
         saved = save_often(lab, program, options.count + 1, LIMIT)
@@ -49,14 +49,14 @@ def measure(directory, program, options, **settings):
 
 
 def everything(directory, options, say):
-    """[{"program", "all": measure(), "changed": measure()}]"""
+    """Returns [{"program", "all": measure(), "changed": measure()}]"""
     results = []
     for number, (name, program) in enumerate(cases(options.mebibytes)):
         result = {"program": name}
         say(f"{name}: all of it")
         result["all"] = measure(directory / f"{number}-all", program, options, CKPT_KEEP="1")
         say(f"{name}: what has changed")
-        # Twice as many as are taken: half a chain is folded.
+        # Twice the number of checkpoints: half a chain is folded.
         result["changed"] = measure(
             directory / f"{number}-changed",
             program,
@@ -72,7 +72,7 @@ HEADER = ["program", "saved", "MB", "checkpoint", "a rank stands still", "restar
 
 
 def row(name, kind, saved, restarts):
-    """Of some checkpoints."""
+    """Returns the row of some checkpoints."""
     return [
         name,
         kind,
@@ -84,7 +84,7 @@ def row(name, kind, saved, restarts):
 
 
 def rows(results):
-    """The first checkpoint of either job finds an agent that has just started."""
+    """Yields the rows. The first checkpoint of either job has an agent that has just started."""
     for result in results:
         everything_, changed = result["all"], result["changed"]
         name = result["program"]
@@ -98,7 +98,7 @@ def rows(results):
 
 
 def text(data):
-    """The report, Markdown."""
+    """Returns the report, Markdown."""
     parts = [
         "# Incremental checkpoints",
         "Median (least .. most) of the checkpoints of one job but the first. Restarts: from"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * latency.c [MILLISECONDS] - how long MPI calls take, on 2 ranks.
+ * latency.c [MILLISECONDS] - the duration of MPI calls, on 2 ranks.
  *
- * Each quantity is measured in many short repetitions for about the given time;
- * a line holds its name, the shortest and the median time of one operation in
- * seconds. The shortest is what the machine can do, the median what it did.
+ * Each quantity is measured in many short repetitions for about the given time.
+ * A line has its name, and the shortest and the median time of one operation in
+ * seconds. The shortest time shows what the machine can do, the median what it
+ * did.
  */
 #include <mpi.h>
 
@@ -15,14 +16,14 @@
 
 #define LARGEST (1 << 20) /* bytes of a message */
 #define WINDOW  64        /* messages under way for the message rate */
-#define MOST    20000     /* repetitions kept */
+#define MOST    20000     /* recorded repetitions */
 
 struct quantity {
     const char *name;
     void (*operation)(int bytes); /* once, by both ranks */
     int bytes;
     int inner;      /* operations in one repetition */
-    double divisor; /* parts of an operation that are counted */
+    double divisor; /* counted parts of an operation */
 };
 
 static char out[LARGEST], in[LARGEST];
@@ -57,7 +58,7 @@ static void exchange(int bytes)
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 }
 
-/* A window of messages one way, and an answer. */
+/* Sends a window of messages one way, and receives an answer. */
 static void stream(int bytes)
 {
     MPI_Request requests[WINDOW];
@@ -124,13 +125,13 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Times one repetition, seconds for one operation. */
+/* Times one repetition; returns the seconds of one operation. */
 static double repeat_once(const struct quantity *q)
 {
     double start;
 
     MPI_Barrier(MPI_COMM_WORLD);
-    q->operation(q->bytes); /* warms up what the barrier has not */
+    q->operation(q->bytes); /* warms up parts that the barrier does not use */
     start = now();
     for (int i = 0; i < q->inner; i++) {
         q->operation(q->bytes);

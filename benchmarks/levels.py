@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""levels.py - how fast checkpoints come to each level, and back after nodes are lost, on
-nodes in one box, beside memcpy and plain writes in the same box."""
+"""levels.py - how fast checkpoints reach each level, and are restored after a loss of nodes, on
+nodes in one box. Compares them with memcpy and plain writes there."""
 
 import re
 import statistics
@@ -14,11 +14,11 @@ from measure import named_seconds
 NAME = "job"
 NODES = 4  # with a rank each
 SPARES = 2
-STEPS = 10**6  # the job is killed when it has been saved often enough
+STEPS = 10**6  # the job is killed after enough checkpoints
 REST_US = 100000  # of a rank after each step: nearly all of the time
 GATHERED = re.compile(r"^ckpt: \d+ pieces? .* made again in ([\d.]+) (m?)s$")
 
-# name -> (redundancy, copies to the disk, nodes that are lost, aim in GB/s)
+# name -> (redundancy, copies to the disk, lost nodes, aim in GB/s)
 LEVELS = {
     "memory of the node": ("none", "1h", 0, 3.0),
     "partner": ("partner", "1h", 1, None),
@@ -29,7 +29,7 @@ LEVELS = {
 
 
 class Job:
-    """One under ckpt run, with its checkpoints in the memory of nodes."""
+    """A job under ckpt run, with its checkpoints in the memory of nodes."""
 
     def __init__(self, directory, options, redundancy, disk, fabric):
         self.box = Cluster(directory / "cluster", NODES + SPARES)
@@ -41,7 +41,7 @@ class Job:
         command = [self.lab.ckpt_program, "run", "--name", NAME, "--spares", SPARES]
         command += ["--snapshot", options.snapshot, "--fabric", fabric]
         command += ["--levels", ",".join(levels), "--"]
-        # pylint: disable-next=protected-access
+        # Removes everything that is left.
         self.job = self.lab._start(
             [*command, *self.lab.mpirun_command(self.program)], {}
         )
@@ -56,8 +56,8 @@ class Job:
         return self.lab.on("n1").ckpt_json("status", NAME)[0]
 
     def save(self, what):
-        """A checkpoint, when it has come to a level: `what` of its status names it. What
-        `ckpt checkpoint` says, and the status."""
+        """Takes a checkpoint and waits until it reaches a level, which `what` names in the status.
+        Returns the report of `ckpt checkpoint`, and the status."""
         self.job.wait_for(self.program.progress)
         saved = self.lab.on("n1").ckpt_json("checkpoint", NAME)
 
@@ -70,7 +70,8 @@ class Job:
         return saved, alone.wait_until(self.job, has_come)
 
     def lose(self, count):
-        """Seconds until the pieces of lost nodes have been made again, as ckpt run says."""
+        """Returns the seconds until the pieces of lost nodes have been rebuilt, from the output of
+        ckpt run."""
         for node in self.box.names[1 : 1 + count]:
             self.box.kill(node)
         self.job.wait_for(GATHERED.pattern)
@@ -80,7 +81,7 @@ class Job:
 
 
 def ways(options):
-    """(name, level, fabric) of what is measured."""
+    """Yields (name, level, fabric) of each measurement."""
     for level, (_, _, losses, _) in LEVELS.items():
         yield level, level, "off"
         if losses and options.fabric:
@@ -88,7 +89,8 @@ def ways(options):
 
 
 def measure(directory, options, level, fabric):
-    """{"bytes", "seconds": [of each checkpoint, to this level], "rebuilt": seconds or None}"""
+    """Returns {"bytes", "seconds": [of each checkpoint, to this level], "rebuilt": seconds or
+    None}"""
     redundancy, disk, losses, _ = LEVELS[level]
     what = "redundant" if losses else "flushed" if disk == "every" else None
     job = Job(directory, options, redundancy, disk, fabric)
@@ -107,7 +109,7 @@ def measure(directory, options, level, fabric):
 
 
 def everything(directory, options, say):
-    """{"floor": of memory and disk, "levels": {name: measure() and "level"}}"""
+    """Returns {"floor": of memory and disk, "levels": {name: measure() and "level"}}"""
     program = BUILD / "benchmarks/stream_floor"
     size = NODES * options.mebibytes
     say("plain")
@@ -121,7 +123,7 @@ def everything(directory, options, say):
 
 
 def rate(size, seconds):
-    """MB/s"""
+    """Returns a rate in MB/s."""
     return f"{size / seconds / 1e6:.0f}"
 
 
@@ -130,7 +132,7 @@ HEADER = ["level", "seconds", "MB/s, median", "best", "after the commit", "aim",
 
 
 def rows(results, options):
-    """Of the plain program, then of each level."""
+    """Yields the rows of the plain program, then of each level."""
     size = NODES * options.mebibytes * 2**20
     for name, values in sorted(results["floor"].items()):
         middle = statistics.median(values)
@@ -152,7 +154,7 @@ def rows(results, options):
 
 
 def text(data, options):
-    """The report, Markdown."""
+    """Returns the report, Markdown."""
     parts = [
         "# How fast checkpoints come to a level",
         f"{NODES} nodes in one box, each with a rank of {options.mebibytes} MiB, `--codec none"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""measure.py - what is measured, each with and without ckpt in one run."""
+"""measure.py - the measurements, each with and without ckpt in one run."""
 
 import os
 import platform
@@ -18,7 +18,7 @@ BLOCK = 8 << 20  # bytes of one write()
 
 
 def named_seconds(*argv):
-    """{name: [seconds, ...]} of a program that prints such lines."""
+    """Returns {name: [seconds, ...]} of a program that prints such lines."""
     command = [str(word) for word in argv]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     found = {}
@@ -29,8 +29,8 @@ def named_seconds(*argv):
 
 
 def save_often(lab, program, count, limit):
-    """What `ckpt checkpoint` says of each checkpoint of a job, which is then killed. Its
-    agent has ended: it may have been removing checkpoints."""
+    """Takes checkpoints of a job and kills it; returns the reports of `ckpt checkpoint`. Waits for
+    the end of the agent, which may still be removing checkpoints."""
     job = lab.start(program)
     saved = []
     for _ in range(count):
@@ -43,7 +43,7 @@ def save_often(lab, program, count, limit):
 
 
 def machine():
-    """Facts about this machine and moment."""
+    """Returns facts about this machine and moment."""
     cpus = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     commit = subprocess.run(
         ["git", "-C", TOP, "describe", "--always", "--dirty"],
@@ -63,7 +63,7 @@ def machine():
 
 
 def _both(lab, program, pairs, read):
-    """Runs a program in alternating pairs; what `read` makes of each job."""
+    """Runs a program in alternating pairs; returns the results of `read` on each job."""
     results = {"native": [], "ckpt": []}
     for pair in range(pairs):
         kinds = [("native", lab.start_native), ("ckpt", lab.start)]
@@ -75,7 +75,7 @@ def _both(lab, program, pairs, read):
 
 
 def latency(lab, pairs):
-    """{quantity: {"native": [(min, median), ...], "ckpt": [...]}}, seconds."""
+    """Returns {quantity: {"native": [(min, median), ...], "ckpt": [...]}}, seconds."""
     argv = [BUILD / "benchmarks/latency", LATENCY_MS]
     runs = _both(
         lab,
@@ -94,8 +94,8 @@ def latency(lab, pairs):
 
 
 def instructions(lab, repetitions=20):
-    """{function: {"native": (all, 0), "ckpt": (all, in our library)}}: the
-    instructions of a call that finds what it waits for."""
+    """Returns {function: {"native": (all, 0), "ckpt": (all, in our library)}}: the instructions of
+    a call that can complete at once."""
     argv = [BUILD / "benchmarks/count_instructions", BUILD / "benchmarks/calls"]
     program = programs.Program("calls", [*argv, repetitions], 2, "")
     (native,), (ckpt,) = _both(
@@ -112,7 +112,7 @@ def instructions(lab, repetitions=20):
 
 
 def lammps(lab, pairs):
-    """LAMMPS' own loop time, and that of the whole mpirun; seconds."""
+    """Returns LAMMPS' own loop time, and the time of the whole mpirun; seconds."""
 
     def read(job):
         text = "\n".join(job.lines)
@@ -123,8 +123,8 @@ def lammps(lab, pairs):
 
 
 def empty_checkpoints(lab, count):
-    """Checkpoints of ranks that have nothing to save; list of timings, with
-    that of the whole command."""
+    """Takes checkpoints of ranks without anything to save; returns a list of timings, including the
+    time of the whole command."""
     stop = lab.directory / "stop"
     job = lab.start(programs.idle(stop))
     job.wait_for("^tick")
@@ -140,12 +140,12 @@ def empty_checkpoints(lab, count):
 
 
 def sizes(saved):
-    """What a checkpoint holds, bytes."""
+    """Returns the size of a checkpoint's content, bytes."""
     return {"bytes": saved["bytes"], "memory": saved["memory_bytes"]}
 
 
 def plain_write(directory, size, block):
-    """Seconds to write `size` bytes into a new file in sequence, to disk."""
+    """Returns the seconds to write `size` bytes into a new file in sequence, to disk."""
     path = directory / "plain"
     began = time.monotonic()
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -159,8 +159,8 @@ def plain_write(directory, size, block):
 
 
 def large_checkpoints(lab, count):
-    """Checkpoints of much random memory, each beside a plain write of as many
-    bytes to the same disk; then a kill and a restart."""
+    """Takes checkpoints of much random memory, each followed by a plain write of as many bytes to
+    the same disk; then kills and restarts."""
     program = programs.memory(MEMORY_MB, 1000000, pause_us=20000)
     job = lab.start(program)
     job.wait_for(program.progress, timeout=120)
@@ -177,7 +177,7 @@ def large_checkpoints(lab, count):
 
 
 def restarts(lab, job, program, count):
-    """Seconds from a kill to the first line of the restarted program."""
+    """Returns the seconds from a kill to the first line of the restarted program."""
     results = []
     for _ in range(count):
         began = time.monotonic()
@@ -190,7 +190,7 @@ def restarts(lab, job, program, count):
 
 
 def everything(directory, pairs, count, say):
-    """All results of one run, as plain data."""
+    """Returns all results of one run, as plain data."""
     results = {"machine": machine()}
     steps = [
         ("latency", lambda lab: latency(lab, pairs)),

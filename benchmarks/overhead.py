@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""overhead.py - how much later a program ends that is saved every few seconds, by
-each protocol, staggered or not."""
+"""overhead.py - how much later a program ends if it is saved every few seconds, by each
+protocol, staggered or not."""
 
 import statistics
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ LIMIT = 900  # seconds for a run
 
 @dataclass(frozen=True)
 class Way:
-    """How a run is saved."""
+    """The way in which a run is saved."""
 
     name: str
     protocol: str
@@ -31,7 +31,7 @@ WAYS = (
 
 
 def workloads(ranks, scale):
-    """{name: program}; scale 1 is for some 20 s on two processors."""
+    """Returns {name: program}; scale 1 is for some 20 s on two processors."""
     return {
         "LAMMPS, 32,000 atoms": programs.lammps(int(2200 * scale), ranks, 100),
         "tight: ring, 60 us a step": programs.ring(int(300000 * scale), ranks),
@@ -41,8 +41,8 @@ def workloads(ranks, scale):
 
 
 def run(directory, program, way, interval):
-    """(seconds, checkpoints, the last one's status) of one run; without checkpoints
-    if interval is 0."""
+    """Returns (seconds, checkpoints, the last one's status) of one run; without
+    checkpoints if interval is 0."""
     lab = Lab(
         directory,
         CKPT_PROTOCOL=way.protocol,
@@ -62,8 +62,8 @@ def run(directory, program, way, interval):
 
 
 def measure(directory, program, pairs, interval):
-    """[{"way", "seconds", "without", "checkpoints"}]: each run beside one that is not
-    saved, of the same protocol, in alternating order."""
+    """Returns [{"way", "seconds", "without", "checkpoints"}]: each run is paired with a
+    run without checkpoints under the same protocol, in alternating order."""
     results = []
     for pair in range(pairs):
         for way in WAYS:
@@ -84,7 +84,7 @@ def measure(directory, program, pairs, interval):
 
 
 def everything(directory, ranks, scale, pairs, interval, say):
-    """{workload: measure()}"""
+    """Returns {workload: measure()}"""
     results = {}
     for number, (name, program) in enumerate(workloads(ranks, scale).items()):
         say(name)
@@ -101,7 +101,7 @@ def _percent(share):
 
 
 def rows(results):
-    """The table."""
+    """Yields the rows of the table."""
     for workload, runs in results.items():
         for way in WAYS:
             own = [run for run in runs if run["way"] == way.name]
@@ -132,7 +132,7 @@ HEADER = [
 
 
 def text(data):
-    """The report, Markdown."""
+    """Returns the report, Markdown."""
     parts = [
         "# What checkpoints add to a run",
         f"One every {data['interval']} s. Median (least .. most) of pairs of runs.",

@@ -47,7 +47,7 @@ tr.other td:nth-child(5) { background: #fdd; }
 
 
 def counts(values):
-    """One number if all are equal, else median (least .. most)."""
+    """Returns one number if all are equal, otherwise median (least .. most)."""
     if min(values) == max(values):
         return str(values[0])
     middle = statistics.median_low(values)
@@ -55,15 +55,16 @@ def counts(values):
 
 
 def control_messages(saved):
-    """(alignment, all else but the protocol's own) between coordinator and ranks."""
+    """Returns (alignment, others except the protocol's own) between coordinator and
+    ranks."""
     messages = dict(saved["cost"]["messages"])
     messages.pop("stop and save", None)
     return messages.pop("alignment"), sum(messages.values())
 
 
 def own_messages(saved):
-    """The protocol's; if the formula says less after the first checkpoint: "8, then
-    0"."""
+    """Returns the protocol's own messages; if the formula gives less after the first
+    checkpoint: "8, then 0"."""
     own = list(map(protocols.own_messages, saved))
     if saved[-1]["expected"] == saved[0]["expected"]:
         return counts(own)
@@ -71,7 +72,7 @@ def own_messages(saved):
 
 
 def row(result):
-    """One line of the table."""
+    """Returns one line of the table."""
     saved = result["checkpoints"]
     costs = [checkpoint["cost"] for checkpoint in saved]
     alignment, others = zip(*map(control_messages, saved))
@@ -103,7 +104,7 @@ def are_as_expected(result):
 
 
 def agreement(results):
-    """How many checkpoints agree with the formulas, in words."""
+    """Says how many checkpoints agree with the formulas."""
     same = [
         protocols.is_as_expected(checkpoint)
         for result in results
@@ -119,18 +120,18 @@ def agreement(results):
 
 
 def facts(data):
-    """The machine, a line for each fact."""
+    """Returns facts about the machine, a line for each."""
     return [[name, value] for name, value in data["machine"].items()]
 
 
 def summary(data):
-    """What came out, a paragraph each."""
+    """Returns the conclusions, a paragraph each."""
     lines = [agreement(data["results"])]
     return lines + [f"Not measured: {failure}" for failure in data["failures"]]
 
 
 def markdown(data):
-    """The whole report."""
+    """Returns the whole report."""
     parts = [
         "# Checkpoints by protocol and pattern of communication",
         NOTE,
@@ -143,7 +144,7 @@ def markdown(data):
 
 
 def page(data):
-    """The same as HTML; what differs from the formula is red."""
+    """Returns the same as HTML; deviations from the formula are red."""
     rows = [
         report.html_row(
             "td", row(result), "" if are_as_expected(result) else ' class="other"'

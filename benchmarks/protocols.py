@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""protocols.py - checkpoints of each protocol and pattern of communication: what
-they take, and what chapter 2 of Plank's dissertation says that they take."""
+"""protocols.py - checkpoints of each protocol and pattern of communication: their
+measured cost, and the cost by chapter 2 of Plank's dissertation."""
 
 import contextlib
 import json
@@ -21,14 +21,14 @@ PROTOCOLS = {
     "ns": "Network sweeping",
 }
 RANKS = (2, 4, 8, 16, 32)
-NODES = (2, 3, 4, 6, 8)  # of network sweeping
+NODES = (2, 3, 4, 6, 8)  # for network sweeping
 QUIET = ("independent", "collective")  # patterns without messages from rank to rank
-ROUNDS = 10**8  # the job is killed when it has been saved often enough
+ROUNDS = 10**8  # the job is killed after enough checkpoints
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is run."""
+    """A case to be run."""
 
     protocol: str
     pattern: str
@@ -37,7 +37,7 @@ class Case:
     dimensions: int = 0  # of the sweep; 0: a hypercube
 
     def per_node(self):
-        """Ranks of each node; the last one may have fewer."""
+        """Returns the ranks of each node; the last one may have fewer."""
         return -(-self.ranks // self.nodes)
 
     def is_possible(self):
@@ -45,11 +45,11 @@ class Case:
         return -(-self.ranks // self.per_node()) == self.nodes
 
     def name(self):
-        """For a file."""
+        """Returns a name for a file."""
         return f"{self.protocol}-{self.pattern}-{self.ranks}-{self.nodes}"
 
     def channels(self):
-        """Ordered pairs of ranks that exchange messages."""
+        """Returns the number of ordered pairs of ranks that exchange messages."""
         n = self.ranks
         return {
             "independent": 0,
@@ -60,13 +60,14 @@ class Case:
         }[self.pattern]
 
     def may_be_quiet(self):
-        """Whether there are checkpoints without a sweep: nobody has sent a message to
-        another rank since the one before. The first of a job has none before it."""
+        """Whether there are checkpoints without a sweep: no rank has sent a message to
+        another one since the previous checkpoint. The first checkpoint of a job has no
+        previous one."""
         return self.protocol == "ns" and self.nodes > 1 and self.pattern in QUIET
 
     def formula(self):
-        """(in words, number): the messages of the protocol itself, by the first
-        checkpoint of a job."""
+        """Returns (in words, number): the messages of the protocol itself, for the
+        first checkpoint of a job."""
         n = self.ranks
         if self.protocol == "sns":
             return f"4 n = {4 * n}", 4 * n
@@ -83,12 +84,12 @@ class Case:
 
 
 def offered():
-    """The protocols that the installed ckpt takes."""
+    """Returns the protocols that the installed ckpt accepts."""
     return accepted("--protocol", PROTOCOLS)
 
 
 def accepted(option, names):
-    """Those of the names that an option of the installed ckpt takes."""
+    """Returns the names that an option of the installed ckpt accepts."""
     found = []
     for name in names:
         done = subprocess.run(
@@ -102,19 +103,19 @@ def accepted(option, names):
 
 
 def inside(saved):
-    """Ranks that Sync-and-Stop has saved inside a collective: with nothing to drain,
-    they are not asked to, and do not answer that they have."""
+    """Returns how many ranks Sync-and-Stop has saved inside a collective. They drain no
+    messages, so they get no order to drain and send no answer."""
     cost = saved["cost"]["messages"]
     return 2 * saved["rank_count"] - cost["counts"] if "counts" in cost else 0
 
 
 def is_as_expected(saved):
-    """Whether a checkpoint has taken as many messages as the formula says."""
+    """Whether a checkpoint has taken as many messages as the formula gives."""
     return own_messages(saved) == saved["expected"] - inside(saved)
 
 
 def own_messages(saved):
-    """How many messages the protocol itself has taken: m_SNS, m_CL or m_NS."""
+    """Returns how many messages the protocol itself has taken: m_SNS, m_CL or m_NS."""
     cost = saved["cost"]
     if saved["protocol"] == "sns":
         return cost["messages"]["stop and save"]
@@ -123,7 +124,7 @@ def own_messages(saved):
 
 @contextlib.contextmanager
 def lab_of(directory, case):
-    """A lab with the nodes of a case; all that it has started is killed in the end."""
+    """A lab with the nodes of a case; all its processes are killed at the end."""
     settings = {"CKPT_PROTOCOL": case.protocol, "CKPT_SNAPSHOT": "stop", "CKPT_KEEP": 1}
     if case.dimensions:
         settings["CKPT_SWEEP_DIMENSIONS"] = case.dimensions
@@ -131,8 +132,8 @@ def lab_of(directory, case):
         if case.nodes == 1:
             lab = Lab(directory, **settings)
         else:
-            # Nodes have the same processors, so ranks are to give way; mpirun sees
-            # too many of them on none.
+            # Nodes share the processors, so ranks must yield. mpirun cannot see that,
+            # as no node alone has too many ranks.
             settings["OMPI_MCA_mpi_yield_when_idle"] = 1
             cluster = Cluster(directory / "cluster", case.nodes)
             stack.callback(cluster.close)
@@ -142,14 +143,15 @@ def lab_of(directory, case):
 
 
 def ranks_by_node(saved):
-    """How many ranks each node has saved."""
+    """Returns how many ranks each node has saved."""
     text = Path(saved["path"], "manifest.json").read_text("utf-8")
     return [len(piece["ranks"]) for piece in json.loads(text)["pieces"]]
 
 
 def measure(directory, case, count, period_us, size):
-    """Saves one job `count` times by the protocol; what `ckpt checkpoint` says of
-    each, and how many were taken by Sync-and-Stop instead, as ckpt may."""
+    """Saves one job `count` times by the protocol. Returns the reports of `ckpt
+    checkpoint`, and how many checkpoints were taken by Sync-and-Stop instead, as ckpt
+    may do."""
     program = programs.pattern(case.pattern, ROUNDS, case.ranks, period_us, size)
     with lab_of(directory, case) as lab:
         job = lab.start(program)
@@ -170,8 +172,8 @@ def measure(directory, case, count, period_us, size):
 
 
 def result_of(case, saved, instead):
-    """A case with its checkpoints as it goes into a report; each checkpoint gets its
-    "expected", too."""
+    """Returns a case with its checkpoints in the report's form; adds "expected" to each
+    checkpoint."""
     words, expected = case.formula()
     for number, checkpoint in enumerate(saved):
         is_quiet = number > 0 and case.may_be_quiet()
@@ -192,8 +194,8 @@ def result_of(case, saved, instead):
 
 
 def everything(directory, cases, count, period_us, size, say):
-    """(results, failures): a list as result_of() makes them, and in words each case
-    that could not be measured. One that fails does not take the others with it."""
+    """Returns (results, failures): a list of result_of(), and a text for each case that
+    could not be measured. A failure does not affect the other cases."""
     results, failures = [], []
     for case in cases:
         where = f" on {case.nodes} nodes" if case.nodes > 1 else ""

@@ -6,7 +6,7 @@ import statistics
 
 from ckpttest import table
 
-# Quantity -> (aim in words, function that tells if native and ckpt meet it).
+# Quantity -> (aim in words, function that decides whether native and ckpt meet it).
 AIMS = {
     "pingpong_8": ("+30 ns", lambda n, c: c - n <= 30e-9),
     "allreduce_8": ("+5 %", lambda n, c: c <= 1.05 * n),
@@ -16,24 +16,24 @@ AIMS = {
 
 
 def markdown(header, rows):
-    """A Markdown table."""
+    """Returns a Markdown table."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
 def html_row(kind, cells, style=""):
-    """A row of an HTML table, of cells of a kind: td or th."""
+    """Returns a row of an HTML table with cells of one kind: td or th."""
     inner = "".join(f"<{kind}>{html.escape(str(cell))}</{kind}>" for cell in cells)
     return f"<tr{style}>{inner}</tr>"
 
 
 def met(fact):
-    """A word for the column of aims."""
+    """Returns the word for the column of aims."""
     return "met" if fact else "missed"
 
 
 def latency_rows(latency):
-    """The median of each run, the best of all runs, and what ckpt adds: the
+    """Yields the median of each run, the best of all runs, and ckpt's addition: the
     median over the pairs of runs."""
     for name, runs in latency.items():
         native, ckpt = (
@@ -59,7 +59,7 @@ def latency_rows(latency):
 
 
 def instruction_rows(instructions):
-    """Without those of an empty call."""
+    """Yields the counts without those of an empty call."""
     empty = instructions["nothing"]["native"][0]
     for name, counts in instructions.items():
         if name != "nothing":
@@ -122,7 +122,7 @@ def checkpoint_rows(empty, large, restarts):
 
 
 def text(results):
-    """The whole report."""
+    """Returns the whole report."""
     facts = [[name, value] for name, value in results["machine"].items()]
     large, restarts = results["large"]
     latency = ["quantity", "native", "ckpt", "added", "ratio"]
@@ -154,7 +154,7 @@ def text(results):
 
 
 def figure(results, path):
-    """Ping-pong latency over message size; needs matplotlib."""
+    """Draws ping-pong latency over message size; needs matplotlib."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""session.py - where a benchmark works, and where its results go."""
+"""session.py - scratch directories and result files of benchmarks."""
 
 import contextlib
 import json
@@ -12,13 +12,13 @@ from ckpttest import scheduling
 
 
 def show_progress(line):
-    """Beside the results, which go to the standard output."""
+    """Prints a line to standard error; the results go to standard output."""
     print(line, file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager
 def scratch(out):
-    """A directory in `out`, which is made; gone afterwards."""
+    """Makes `out`, and a directory in it that is removed afterwards."""
     out.mkdir(parents=True, exist_ok=True)
     path = Path(tempfile.mkdtemp(prefix="scratch-", dir=out))
     try:
@@ -29,8 +29,8 @@ def scratch(out):
 
 
 def write(out, name, data, **texts):
-    """NAME.json of the data, and a file for each text, named by its suffix; prints
-    the Markdown."""
+    """Writes NAME.json with the data, and a file for each text, named by its suffix;
+    prints the Markdown."""
     out.mkdir(parents=True, exist_ok=True)
     path = out / name
     path.with_suffix(".json").write_text(json.dumps(data, indent=1) + "\n")

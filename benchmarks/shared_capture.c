@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared_capture.c MEBIBYTES - what it costs to find and log the stores to a shared window
- * (docs/windows.md, section 5). One line for each: a name and microseconds.
+ * shared_capture.c MEBIBYTES - the cost of finding and logging the stores to a shared window
+ * (docs/windows.md, section 5). Prints one line for each: a name and microseconds.
  *
- *   store     the first one to a page since the last look, watched
- *   unwatched the same, not watched: what is left when it is subtracted is the fault
- *   look      at all of the memory, of which nothing has been written to
- *   look full the same, all pages having been written to: of one page
+ *   store     the first store to a watched page since the last look
+ *   unwatched the same without a watch: the difference is the fault's cost
+ *   look      at all of the memory, without any store
+ *   look full the same after stores to all pages: per page
  *   compare   a page with the released image
- *   log       a page into a log that is there, and from there into the image
+ *   log       a page into an existing log, and from there into the image
  *   step      a store in a replay, let through as a single step
  */
 #define _GNU_SOURCE

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * snapshot_floor.c MEBIBYTES [ROUNDS] - what the kernel alone takes for the beginning
- * of a snapshot of so much memory in small pages. One line for each: a name and
- * seconds.
+ * snapshot_floor.c MEBIBYTES [ROUNDS] - the kernel's part of the beginning of a snapshot of this
+ * much memory in small pages. Prints one line for each: a name and seconds.
  *
  *   fork      copying the page tables, until the parent goes on
- *   rewrite   writing to all pages while a copy of the process has them, too
- *   write     the same when nobody else has them
+ *   rewrite   writing to all pages while a copy of the process shares them
+ *   write     the same when no other process shares them
  *   protect   write-protecting all of it with userfaultfd
- *   copy      memcpy of all of it to memory that is there
+ *   copy      memcpy of all of it to allocated memory
  *
  * "protect" is left out where the kernel does not allow it.
  */

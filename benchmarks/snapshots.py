@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""snapshots.py - how long ranks stand still by each method, and what the kernel alone
-takes for that."""
+"""snapshots.py - how long ranks stand still by each method, and how much of that the
+kernel takes."""
 
 import statistics
 
@@ -12,17 +12,17 @@ from measure import named_seconds, save_often
 
 METHODS = ("stop", "memory", "cow", "cll")
 LIMIT = 120  # seconds
-STEPS = 10**6  # the job is killed when it has been saved often enough
-PAUSE_US = 1000  # of a rank after each step, which writes to a twentieth of its memory
+STEPS = 10**6  # the job is killed after enough checkpoints
+PAUSE_US = 1000  # of a rank after each step, which writes a twentieth of its memory
 
 
 def floor(mebibytes, rounds):
-    """{"fork": [seconds, ...], "rewrite", "write", "protect", "copy"}"""
+    """Returns {"fork": [seconds, ...], "rewrite", "write", "protect", "copy"}"""
     return named_seconds(BUILD / "benchmarks/snapshot_floor", mebibytes, rounds)
 
 
 def checkpoints(directory, method, mebibytes, options):
-    """What `ckpt checkpoint` says of each checkpoint of one job."""
+    """Returns the report of `ckpt checkpoint` for each checkpoint of one job."""
     program = programs.memory(mebibytes, STEPS, options.ranks, PAUSE_US)
     lab = Lab(
         directory,
@@ -38,7 +38,7 @@ def checkpoints(directory, method, mebibytes, options):
 
 
 def everything(directory, options, say):
-    """[{"mebibytes", "floor", "methods": {method: checkpoints()}}]"""
+    """Returns [{"mebibytes", "floor", "methods": {method: checkpoints()}}]"""
     results = []
     for mebibytes in options.mebibytes:
         result = {"mebibytes": mebibytes, "methods": {}}
@@ -73,7 +73,7 @@ HEADER = [
 
 
 def fault_cells(saved):
-    """How long writes of ranks that are being saved waited (cll)."""
+    """Returns how long writes of ranks waited during a checkpoint (cll)."""
     faults = [checkpoint["cost"]["faults"] for checkpoint in saved]
     if not any(fault["count"] for fault in faults):
         return ["", "", ""]
@@ -85,7 +85,7 @@ def fault_cells(saved):
 
 
 def floor_rows(results):
-    """What the kernel takes."""
+    """Yields the rows of the kernel's part."""
     for result in results:
         kernel, pages = result["floor"], result["mebibytes"] * 256
         protect = kernel.get("protect")
@@ -100,7 +100,7 @@ def floor_rows(results):
 
 
 def rows(results):
-    """What ckpt takes."""
+    """Yields the rows of ckpt."""
     for result in results:
         for method, saved in result["methods"].items():
             stops = [checkpoint["cost"]["stood_still"] for checkpoint in saved]
@@ -121,7 +121,7 @@ def rows(results):
 
 
 def text(data):
-    """The report, Markdown."""
+    """Returns the report, Markdown."""
     parts = [
         "# How long ranks stand still",
         "Median (least .. most) of the checkpoints of one job, the first among them,"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stream_floor.c FILE MEBIBYTES [ROUNDS] - how fast a plain program writes and reads a
- * file of that size, a mebibyte at a time. One line for each: a name and seconds.
+ * stream_floor.c FILE MEBIBYTES [ROUNDS] - how fast a plain program writes and reads a file of that
+ * size, a mebibyte at a time. Prints one line for each: a name and seconds.
  *
- *   copy   memcpy of all of it to memory that is there
+ *   copy   memcpy of all of it to allocated memory
  *   write  write(2) of all of it to a new file, and fsync
- *   direct the same with O_DIRECT, where the file system has that
- *   read   read(2) of all of it, the file's pages as they are after that
+ *   direct the same with O_DIRECT, where the file system supports it
+ *   read   read(2) of all of it, with the page cache as the writes left it
  *
- * The content is random; the file is gone afterwards.
+ * The content is random; the file is removed afterwards.
  */
 #define _GNU_SOURCE
 #include <errno.h>

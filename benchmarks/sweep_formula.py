@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""sweep_formula.py - how many messages a sweep over N nodes takes (m_NS: Plank 1993,
-section 2.6; docs/simulator.md), from the rules of the mesh alone: what real sweeps and
-simulated ones are compared with, so nothing here is asked of ckpt."""
+"""sweep_formula.py - the number of messages of a sweep over N nodes (m_NS: Plank 1993,
+section 2.6; docs/simulator.md), from the rules of the mesh alone. Real and simulated
+sweeps are compared with it, so this module does not use ckpt."""
 
 import itertools
 import math
 
 
 def sides(nodes, dimensions):
-    """The mesh of so many nodes: a hypercube (dimensions 0), or at most so many sides,
-    the longest as short as can be, then with as few places as can be, then with the
-    shortest first side and the others from long to short."""
+    """Returns the mesh of `nodes` nodes: a hypercube (dimensions 0), or a mesh with at
+    most `dimensions` sides. Among these it has the shortest longest side, then the
+    fewest places, then the shortest first side, with the other sides from long to
+    short."""
     if dimensions == 0:
         return (2,) * (nodes - 1).bit_length()
     lengths = range(nodes, 0, -1)
@@ -26,7 +27,7 @@ def sides(nodes, dimensions):
 
 
 def _steps(place, mesh):
-    """(dimension, step, neighbour) for each neighbour of a place."""
+    """Yields (dimension, step, neighbour) for each neighbour of a place."""
     for dimension, side in enumerate(mesh):
         for step in (1, -1):
             at = place[dimension] + step
@@ -35,9 +36,10 @@ def _steps(place, mesh):
 
 
 def messages(nodes, mesh):
-    """Between the nodes, counted one by one. A place tells its neighbour about the
-    nodes that agree with it in the dimensions before, and are there or further on; not
-    if there is none, nor if the same node looks after both places."""
+    """Counts the messages between the nodes one by one. A place tells its neighbour
+    about the nodes that agree with the neighbour in the earlier dimensions, and are
+    there or further on. It sends no message without such nodes, or if the same node
+    serves both places."""
     places = list(itertools.product(*map(range, mesh)))
     layer = math.prod(mesh[1:])
     host = {
@@ -60,8 +62,9 @@ def messages(nodes, mesh):
 
 
 def formula(nodes, dimensions):
-    """(in words, number): the messages of a sweep. In closed form where the mesh has a
-    node at each place and equal sides; with others the mesh is told."""
+    """Returns (in words, number): the messages of a sweep. The words are a closed
+    form if the mesh has a node at each place and equal sides; otherwise they name
+    the mesh."""
     mesh = sides(nodes, dimensions)
     count = messages(nodes, mesh)
     if nodes == 1:

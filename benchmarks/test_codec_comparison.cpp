@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_codec_comparison.cpp - what the codecs are given of a node file, and
- * what is counted of that.
+ * test_codec_comparison.cpp - which parts of a node file the codecs compress,
+ * and how the results are counted.
  */
 #include "codec_comparison.hpp"
 
@@ -23,7 +23,7 @@ using namespace ckpt::test;
 namespace
 {
 
-/* Compares the codecs on the memory of a process that `prepare` has made. */
+/* Compares the codecs on the memory of a process made by `prepare`. */
 class CodecComparisonTest : public ::testing::Test
 {
   protected:
@@ -73,7 +73,7 @@ TEST_F(CodecComparisonTest, CountsContentAndZerosApart)
     }
 }
 
-/* Three times a run of 1 MiB, 42 bits, and one of a page, 26 bits. */
+/* Three times: a run of 1 MiB, 42 bits, and a run of a page, 26 bits. */
 TEST_F(CodecComparisonTest, ZerosCostOnlyTheCodecOf1993)
 {
     compare([](Description &description) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_hash_codec.cpp - the codec of 1993 bit for bit, there and back, and with
- * input that it did not make.
+ * test_hash_codec.cpp - the codec of 1993 bit for bit, compression and
+ * decompression, and decompression of foreign input.
  */
 #include "hash_codec.hpp"
 
@@ -35,7 +35,8 @@ Bytes bytes_of(std::initializer_list<unsigned> values)
     return bytes;
 }
 
-/* Of so many values: 1 makes zeros, 256 make what does not compress. */
+/* Random bytes of `values` different values: 1 makes zeros, 256 make
+ * incompressible bytes. */
 Bytes random_bytes(std::size_t size, unsigned values = 256)
 {
     std::mt19937 chance(static_cast<unsigned>(size) + values);
@@ -96,7 +97,7 @@ TEST(HashCodec, PutsLiteralsAndRuns)
     EXPECT_EQ(hash_compress(Bytes(mebibyte)), bytes_of({0, 0, 0b100, 0, 0, 0}));
 }
 
-/* The third byte from the end counts, the fourth does not. */
+/* The third byte from the end matters, the fourth does not. */
 TEST(HashCodec, LooksAtThreeBytes)
 {
     Bytes last = bytes_of({5, 1, 2, 3, 7});
@@ -162,17 +163,18 @@ TEST(HashCodec, RefusesAnotherSize)
 TEST(HashCodec, RefusesImpossibleRuns)
 {
     EXPECT_TRUE(is_refused(Bytes(7), 10));   /* zeros and no number */
-    EXPECT_TRUE(is_refused(Bytes(100), 10)); /* more zeros than any run has */
+    EXPECT_TRUE(is_refused(Bytes(100), 10)); /* more zeros than in any run */
     Bytes huge(17);
     huge[7] = std::byte{1}; /* 63 zeros, then a number of as many bits */
     EXPECT_TRUE(is_refused(huge, 10));
-    /* longer than what is to come: 12 of 11 */
+    /* longer than the remaining output: 12 of 11 */
     EXPECT_TRUE(is_refused(bytes_of({0b00001100}), 11));
     EXPECT_FALSE(is_refused(bytes_of({0b00001100}), 12));
     EXPECT_TRUE(is_refused(bytes_of({0b00001100 | 1}), 11));
 }
 
-/* Any bytes, and right ones with some changed: Error, or as many bytes. */
+/* Any bytes, and valid ones with some changed: the decoder throws Error, or
+ * returns as many bytes. */
 TEST(HashCodec, StandsWhateverTheInputIs)
 {
     constexpr std::size_t size = 3000;

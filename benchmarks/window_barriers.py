@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""window_barriers.py - how long ranks that log unequal amounts wait for each other's
-checkpoints in barriers, if they take them behind the same barrier and if not.
+"""window_barriers.py - how long ranks that log unequal amounts wait in barriers for each other's
+checkpoints, if they take them after the same barrier and if not.
 
-They take them there, so that what the program says of its time in barriers has its own
-checkpoints in it, too.
+The ranks take checkpoints in barriers, so the time in barriers that the program reports includes
+its own checkpoints.
 """
 
 import re
@@ -19,15 +19,15 @@ TOLD = re.compile(r"^uneven: (\S+) % of the time in barriers$")
 
 
 def begin(lab, program, way):
-    """A job, run in one of the WAYS."""
+    """Starts a job in one of the WAYS."""
     if way == "plain":
         return start(lab, program, way)
     return start(lab, program, "independent", CKPT_BARRIER_ALIGNED=ALIGNED[way])
 
 
 def own_share(lab, job, steps):
-    """Of the time that a rank's own checkpoints take, in the first half: looked at once, as
-    to look takes a processor's time."""
+    """Returns the share of time that a rank's own checkpoints take in the first half; looks only
+    once, as each look takes processor time."""
     since = None
     while True:
         step = int(job.wait_for(r"^step (\d+)", LIMIT)[1])
@@ -39,7 +39,7 @@ def own_share(lab, job, steps):
 
 
 def shares(lab, program, way, steps):
-    """{"all", "own"}: shares of the time of one run, in barriers and in own checkpoints."""
+    """Returns {"all", "own"}: shares of the time of one run, in barriers and in own checkpoints."""
     job = begin(lab, program, way)
     own = 0.0 if way == "plain" else own_share(lab, job, steps)
     job.succeed(LIMIT)
@@ -48,7 +48,7 @@ def shares(lab, program, way, steps):
 
 
 def measure(lab, rounds, scale):
-    """{way: [shares(), ...]}, of in_turn()."""
+    """Returns {way: [shares(), ...]}, of in_turn()."""
     results = {way: [] for way in WAYS}
     steps = max(1, int(STEPS * scale))
     program = windows.program("uneven", steps, SIZE, ranks=RANKS, way=["--mode=heavy"])

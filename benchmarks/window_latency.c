@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * window_latency.c [MILLISECONDS] - how long one-sided operations take, on 2
+ * window_latency.c [MILLISECONDS] - the duration of one-sided operations, on 2
  * ranks.
  *
- * Rank 0 does them to rank 1, which waits in a barrier. A latency is that of
- * one operation and a flush; a stream is many operations and a flush, and its
- * time that of one operation. Each is measured in many short repetitions for
- * about the given time; a line holds its name, the shortest and the median time
- * in seconds.
+ * Rank 0 accesses the memory of rank 1, which waits in a barrier. A latency is
+ * the time of one operation and a flush. A stream is many operations and a
+ * flush; its time is for one operation. Each is measured in many short
+ * repetitions for about the given time. A line has its name, and the shortest
+ * and the median time in seconds.
  */
 #include <mpi.h>
 
@@ -17,7 +17,7 @@
 
 #define LARGEST (1 << 20) /* bytes of an operation */
 #define STREAM  (4 << 20) /* bytes between two flushes, at most */
-#define MOST    20000     /* repetitions kept */
+#define MOST    20000     /* recorded repetitions */
 #define TARGET  1
 
 static char mine[LARGEST];
@@ -64,8 +64,8 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Seconds for one operation, of `count` with a flush behind each `stream` of
- * them. */
+/* Returns the seconds of one operation, for `count` operations with a flush
+ * after every `stream` operations. */
 static double repeat(void (*operation)(int), int bytes, int count, int stream)
 {
     double start = now();
@@ -97,7 +97,7 @@ static void measure(const char *name, void (*operation)(int), int bytes,
     fflush(stdout);
 }
 
-/* Many, but no more than a log has room for. */
+/* Many operations, but no more than a log can hold. */
 static int stream_of(int bytes)
 {
     return STREAM / bytes < 64 ? STREAM / bytes : 64;

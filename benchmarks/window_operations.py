@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""window_operations.py - how long put, get, accumulate and fetch-and-op take, in plain
-Open MPI, with ckpt, and with independent checkpoints, puts staged and direct."""
+"""window_operations.py - the duration of put, get, accumulate and fetch-and-op, in
+plain Open MPI, with ckpt, and with independent checkpoints, with staged and direct
+puts."""
 
 from ckpttest import programs
 from ckpttest.settings import BUILD
@@ -10,7 +11,7 @@ ALL = (*WAYS, "direct")
 
 
 def measure(lab, rounds, milliseconds):
-    """{quantity: {way: [(least, median), ...]}}, seconds, of run_in_turn()."""
+    """Returns {quantity: {way: [(least, median), ...]}}, seconds, of run_in_turn()."""
     argv = [BUILD / "benchmarks/window_latency", milliseconds]
     program = programs.Program("window_latency", argv, 2, "")
     results = {}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""window_programs.py - what independent checkpoints add to the programs of Sultan 2004,
-section 4.7, and how large their logs become."""
+"""window_programs.py - the overhead of independent checkpoints in the programs of Sultan 2004,
+section 4.7, and the size of their logs."""
 
 import time
 from pathlib import Path
@@ -8,7 +8,7 @@ from pathlib import Path
 from ckpttest import alone, processes, windows
 
 LIMIT = 900  # seconds for a run
-SAMPLE = 0.2  # seconds from one look to the next
+SAMPLE = 0.2  # seconds between two looks
 RANKS = 2
 
 # Program, steps, size: some ten seconds on two processors.
@@ -31,12 +31,12 @@ OPTIONS = {  # of `ckpt run`
 
 
 def program_of(name, steps, size, scale=1):
-    """As long as `scale` says."""
+    """Returns the program with `scale` times its steps."""
     return windows.program(name, max(1, int(steps * scale)), size, ranks=RANKS)
 
 
 def start(lab, program, way, **settings):
-    """A job, run in one of the WAYS, or with direct puts; settings: of an independent one."""
+    """Starts a job in one of the WAYS, or with direct puts; settings: of an independent one."""
     if way == "plain":
         return lab.start_native(program, **windows.NATIVE)
     if way == "ckpt":
@@ -46,21 +46,22 @@ def start(lab, program, way, **settings):
 
 
 def seconds_of(job):
-    """From a program's first step to its result, without what starts it."""
+    """Returns the seconds from a program's first step to its result, without the launch."""
     begin = next(i for i, line in enumerate(job.lines) if line.startswith("step "))
     end = next(i for i, line in enumerate(job.lines) if ": result " in line)
     return job.times[end] - job.times[begin]
 
 
 def in_turn(ways, count):
-    """The ways of so many rounds: each has all of them, in turn another one first."""
+    """Yields the ways of `count` rounds: each round has all of them, and begins with a different
+    one."""
     for turn in range(count):
         for index in range(len(ways)):
             yield ways[(turn + index) % len(ways)]
 
 
 def run_in_turn(lab, program, count, ways=WAYS):
-    """(way, ended job) of in_turn()."""
+    """Yields (way, ended job) of in_turn()."""
     for way in in_turn(ways, count):
         job = start(lab, program, way)
         job.succeed(LIMIT)
@@ -68,7 +69,7 @@ def run_in_turn(lab, program, count, ways=WAYS):
 
 
 def rounds(lab, program, count):
-    """{way: [seconds]}, of run_in_turn()."""
+    """Returns {way: [seconds]}, of run_in_turn()."""
     results = {way: [] for way in WAYS}
     for way, job in run_in_turn(lab, program, count):
         results[way].append(seconds_of(job))
@@ -76,8 +77,8 @@ def rounds(lab, program, count):
 
 
 def look(lab, begin):
-    """What is known of the ranks now: the numbers of each, how many copies there are, and
-    when. None: nothing yet."""
+    """Returns the present state of the ranks: the numbers of each, the number of copies, and the
+    time; None if the status is not available yet."""
     status = alone.status(lab)
     if status is None or not status.get("independent"):
         return None
@@ -90,8 +91,8 @@ def look(lab, begin):
 
 
 def window_bytes(pid):
-    """Of all windows, of which a rank has mapped each member's part; in front of these Open
-    MPI's own data are."""
+    """Returns the bytes of all windows. A rank has mapped each member's part; Open MPI's own data
+    precede these."""
     total = 0
     for line in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8").splitlines():
         area, _, offset, *_ = line.split()
@@ -102,7 +103,7 @@ def window_bytes(pid):
 
 
 def counted(lab, program):
-    """{"window_bytes", "samples": [look(), ...] of one run, each SAMPLE seconds}"""
+    """Returns {"window_bytes", "samples": [look(), ...] of one run, each SAMPLE seconds}"""
     job = start(lab, program, "independent")
     job.wait_for(program.progress, LIMIT)
     begin = job.times[next(i for i, line in enumerate(job.lines) if line.startswith("step "))]

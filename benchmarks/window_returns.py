@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""window_returns.py - how long it takes until all ranks compute again after one has been
-killed: one is replayed, or all go back to a checkpoint of all."""
+"""window_returns.py - how long it takes after the kill of a rank until all ranks compute again:
+either the rank is replayed, or all roll back to a global checkpoint."""
 
 import random
 
@@ -12,7 +12,7 @@ WAYS = {"independent": replays.INDEPENDENT, "coordinated": replays.COORDINATED}
 
 
 def measure(directory, count, seed):
-    """{program: {way: of_kills()}}"""
+    """Returns {program: {way: of_kills()}}"""
     results = {name: {} for name in PROGRAMS}
     for index, name in enumerate(PROGRAMS):
         for way in WAYS:
@@ -23,7 +23,7 @@ def measure(directory, count, seed):
 
 
 def of_kills(directory, name, way, chance, count):
-    """{"kills": [{"computing", "seconds"}], "others": [why they do not count]}, of one job
+    """Returns {"kills": [{"computing", "seconds"}], "others": [why they do not count]}, of one job
     after the other until there are enough kills, or too many jobs."""
     kills, others = [], []
     for job in range(MOST * count):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""windows_report.py - what run-windows has measured, beside the figures of Sultan 2004,
-section 4.7 (sultan_2004.json): tables, and a figure."""
+"""windows_report.py - the results of run-windows compared with the figures of Sultan 2004, section
+4.7 (sultan_2004.json): tables, and a figure."""
 
 import json
 import statistics
@@ -26,17 +26,17 @@ def added(value):
 
 
 def megabytes(count):
-    """Of 10^6 bytes."""
+    """Returns a number of bytes in units of 10^6."""
     return f"{count / MB:.2f}"
 
 
 def shown(values):
-    """Median (least .. most) of shares that are added."""
+    """Returns the median (least .. most) of overheads as shares."""
     return table.spread(values, added)
 
 
 def of_ranks(sample, name):
-    """The mean over ranks."""
+    """Returns the mean over ranks."""
     return statistics.mean(rank[name] for rank in sample["ranks"])
 
 
@@ -47,7 +47,7 @@ OVERHEAD = ["program", "plain", "ckpt", "independent", "ckpt adds", "independent
 
 
 def overhead_rows(programs):
-    """Of rounds: each way beside the others of its round."""
+    """Yields the overheads in rounds: each way is compared with the others of its round."""
     for name, result in programs.items():
         plain, ckpt, independent = (result["seconds"][way] for way in
                                     ("plain", "ckpt", "independent"))
@@ -71,12 +71,12 @@ LOGS = ["program", "quantity", "here", "2004", "aim"]
 
 
 def copies_of_one(samples):
-    """The most checkpoints that a rank has had at one time."""
+    """Returns the most checkpoints that a rank has had at one time."""
     return max(-(-one["copies"] // len(one["ranks"])) for one in samples)
 
 
 def log_rows(programs):
-    """Of the run that was looked at, each quantity beside that of 2004."""
+    """Yields each quantity of the sampled run, with the number of 2004."""
     for name, result in programs.items():
         then = THEN["programs"][name]
         samples = result["counted"]["samples"]
@@ -117,7 +117,7 @@ BOUNDS = ["program", "steps", "seconds", "checkpoints of a rank", "logged, MB",
 
 
 def bound_rows(runs):
-    """Whether logs grow with the length of a run."""
+    """Yields rows that show whether logs grow with the length of a run."""
     for name, result in runs.items():
         samples = result["counted"]["samples"]
         sizes = [max(rank["log_bytes"] for rank in one["ranks"]) for one in samples]
@@ -139,24 +139,24 @@ SHOWN = {"plain": "plain", "ckpt": "ckpt", "independent": "staged", "direct": "d
 
 
 def medians(runs, way):
-    """Of the rounds."""
+    """Returns the medians of the rounds."""
     return [middle for _, middle in runs[way]]
 
 
 def shown_ways(operations):
-    """Of {way: name} those that were measured: an older file has no direct puts."""
+    """Returns the measured ways of {way: name}: an older file has no direct puts."""
     measured = next(iter(operations.values()), {})
     return {way: name for way, name in SHOWN.items() if way in measured}
 
 
 def latency_header(operations):
-    """Of latency_rows()."""
+    """Returns the header of latency_rows()."""
     plain, *others = shown_ways(operations).values()
     return ["operation", plain, *others, *(f"{name} adds" for name in others)]
 
 
 def latency_rows(operations):
-    """One operation and a flush."""
+    """Yields the latencies of one operation and a flush."""
     for name, runs in operations.items():
         if "_stream" not in name:
             plain, *others = (medians(runs, way) for way in shown_ways(operations))
@@ -172,18 +172,18 @@ def latency_rows(operations):
 
 
 def rate(seconds, size):
-    """MB/s"""
+    """Returns a rate in MB/s."""
     return size / seconds / MB
 
 
 def stream_header(operations):
-    """Of stream_rows()."""
+    """Returns the header of stream_rows()."""
     names = list(shown_ways(operations).values())
     return ["many, and a flush", *names, *(f"{name} to plain" for name in names[2:])]
 
 
 def stream_rows(operations):
-    """Bandwidth."""
+    """Yields the bandwidths."""
     for name, runs in operations.items():
         if "_stream" in name:
             size = int(name.rpartition("_")[2])
@@ -204,7 +204,7 @@ BARRIERS = ["checkpoints", "of the time in barriers", "in own checkpoints, there
 
 
 def barrier_rows(barriers):
-    """Of rounds: each way beside the plain one of its round."""
+    """Yields the waits in rounds: each way is compared with the plain one of its round."""
     then = THEN["barriers_percent"]
     waits = {
         way: [one["all"] - one["own"] for one in shares] for way, shares in barriers.items()
@@ -227,7 +227,7 @@ RETURNS = ["program", "protocol", "kills", "kill to all computing", "to all furt
 
 
 def return_rows(returns):
-    """One that is replayed, beside all that go back."""
+    """Yields the times with a replay of one rank, compared with a rollback of all."""
     for name, ways in returns.items():
         for way, result in ways.items():
             kills, others = result["kills"], result["others"]
@@ -240,7 +240,8 @@ def return_rows(returns):
 # ---- All of it -----------------------------------------------------------------------
 
 
-SECTIONS = [  # (what it is made of, title, words, header or what makes it, rows)
+# (key of the data, title, words, header or a function that makes it, rows)
+SECTIONS = [
     ("programs", "What they add to a run", "From the first step to the result; two ranks,"
      " rounds of one run each.", OVERHEAD, overhead_rows),
     ("programs", "Logs, checkpoints and control data", "Of a rank, in one more run. Logs are"
@@ -258,7 +259,7 @@ SECTIONS = [  # (what it is made of, title, words, header or what makes it, rows
 
 
 def text(data):
-    """The report, Markdown; what has not been measured is left out."""
+    """Returns the report, Markdown; sections without measurements are left out."""
     parts = [
         "# Independent checkpoints of windows",
         f"Median (least .. most). Beside it: {THEN['source']}.",
@@ -272,7 +273,7 @@ def text(data):
 
 
 def draw_logs(axes, runs):
-    """The largest log of a rank, over time."""
+    """Draws the largest log of a rank, over time."""
     for name, result in runs.items():
         samples = result["counted"]["samples"]
         sizes = [max(rank["log_bytes"] for rank in one["ranks"]) / MB for one in samples]
@@ -286,7 +287,7 @@ STYLES = ("o-", "x--", "s:", "d-.")
 
 
 def draw_rates(axes, operations):
-    """Of puts and gets."""
+    """Draws the bandwidths of puts and gets."""
     for operation in ("put", "get"):
         runs = {int(name.rpartition("_")[2]): one for name, one in operations.items()
                 if name.startswith(f"{operation}_stream_")}
@@ -298,7 +299,7 @@ def draw_rates(axes, operations):
 
 
 def figure(data, path):
-    """Logs of long runs, and bandwidths; needs matplotlib."""
+    """Draws logs of long runs, and bandwidths; needs matplotlib."""
     import matplotlib
 
     matplotlib.use("Agg")

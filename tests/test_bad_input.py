@@ -139,7 +139,8 @@ def test_manifest_of_another_version(copy):
 
 
 def test_missing_manifest(copy, native):
-    """A checkpoint without a manifest does not exist; a restart takes the older one."""
+    """A checkpoint without a manifest does not exist; a restart takes the older
+    one."""
     copy.manifest.unlink()
     done = copy.lab.ckpt("verify", copy.newest)
     expect(done, FAILED, "no manifest")
@@ -284,8 +285,8 @@ int main(int argc, char **argv)
 
 
 def test_static_program(lab):
-    """ckpt cannot be loaded into a static program: it runs as without ckpt, without
-    checkpoints."""
+    """ckpt cannot be loaded into a static program: it runs as without ckpt,
+    without checkpoints."""
     source = WAITING.replace("CALL", "")
     path = compile_program(lab.directory, "static", source, "-static")
     gate = lab.directory / "gate"
@@ -297,8 +298,8 @@ def test_static_program(lab):
 
 
 def test_program_of_another_mpi(lab):
-    """A program that needs an imitation of MPICH's library. It ends at MPI_Init,
-    because ckpt's MPI_Init is not the one it was compiled for."""
+    """A program that needs an imitation of MPICH's library. It ends at
+    MPI_Init, because ckpt's MPI_Init is not the one it was compiled for."""
     library = compile_program(
         lab.directory,
         "libmpi.so.12",

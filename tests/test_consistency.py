@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The code that decides whether a cut is consistent, on histories made by hand: right
-ones, and those that a wrong checkpoint would produce."""
+ones, and the ones that a wrong checkpoint would produce."""
 
 import random
 import struct
@@ -46,8 +46,8 @@ class Story:
         return sender, receiver, number, clock
 
     def receive(self, message, order=None):
-        """Logs the event. order: of the receive's posting, if it differs from the order
-        of receipt."""
+        """Logs the event. order: of the receive's posting, if it differs from
+        the order of receipt."""
         sender, receiver, number, clock = message
         self.order += 1
         order = self.order if order is None else order
@@ -91,7 +91,8 @@ def test_message_across_the_cut():
 
 
 def test_message_of_the_future():
-    """A message received before the cut and sent after it, so it is sent twice."""
+    """A message received before the cut and sent after it, so it is sent
+    twice."""
     story = Story(2)
     message = story.send(0, 1)
     story.receive(message)
@@ -111,7 +112,8 @@ def test_future_by_way_of_a_third():
 
 
 def test_future_that_was_never_sent():
-    """After the restart the sender took another way: only the clocks show the error."""
+    """After the restart the sender took another way: only the clocks show the
+    error."""
     story = Story(2)
     story.note(1, RECEIVED, 0, 0, clock=(1, 0), order=1)
     errors = story.errors([0, 1])
@@ -305,8 +307,8 @@ def random_story(request):
 
 
 def test_moved_cuts_of_a_random_history(random_story):
-    """Moves a right cut at one rank: the check finds an error exactly if the move makes
-    the cut wrong."""
+    """Moves a right cut at one rank: the check finds an error exactly if the
+    move makes the cut wrong."""
     story, happened = random_story
     found = {True: 0, False: 0}
     traffic = consistency.traffic_of(story.logs)

@@ -28,7 +28,8 @@ def pages():
 
 
 def test_comes_back_in_small_pages(lab, pages):
-    """The memory comes back in small pages, with or without huge pages at the restart."""
+    """The memory comes back in small pages, with or without huge pages at the
+    restart."""
     gate = lab.directory / "gate"
     job = lab.start(probes.probe("huge_pages", gate))
     job.wait_for("^waiting")

@@ -199,7 +199,7 @@ WORK = 1 << 20  # bytes that the target logs in no other part of a step
 
 
 class Epochs:
-    """A job of the program open_epoch under observation: each look gives the status of its ranks,
+    """A job of the program open_epoch under observation. Each look gives the status of its ranks,
     and the steps that the ranks had begun before and after it."""
 
     def __init__(self, lab, windows_are, hint="none"):

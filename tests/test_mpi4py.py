@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mpi4py's test suite under ckpt: undisturbed, and restarted in its middle. Every test
-must end as it does without ckpt."""
+"""mpi4py's test suite under ckpt: undisturbed, and restarted in its middle.
+Every test must end as it does without ckpt."""
 
 import random
 

@@ -111,7 +111,7 @@ def test_refused(lab5, stop):
 
 def test_openmpi4(lab, stop):
     """The server of Open MPI 4 delivers the event on a node. mpirun never tells the requester that
-    it has received an event, and would never end if we sent it another event as the answer."""
+    it has received an event. It would never end if we sent it another event as the answer."""
     job = lab.start(programs.idle(stop))
     assert status_of(lab, job)["pmix"].startswith("OpenPMIx 4.")
     command = [str(word) for word in pmix.command_of_client(job.ranks(), 1)]

@@ -85,7 +85,7 @@ def test_formulas(results, protocol, pattern, ranks):
             assert protocols.own_messages(saved) >= 3 * ranks
         else:
             assert protocols.is_as_expected(saved), (result, cost)
-        if protocol == "ns":  # from ranks without a marker
+        if protocol == "ns":  # network sweeping uses first-use markers
             assert cost["first_use_markers"] <= result["channels"]
         else:
             assert cost["first_use_markers"] == 0, "all channels had been used"

@@ -86,7 +86,7 @@ def test_killed(lab, expected, place, program, options, count, victim, times):
 
 @pytest.mark.parametrize("victim", [1, 0], ids=["origin", "target"])
 def test_tickets(lab, expected, victim):
-    """The tickets of a lock made of fetch-and-op in the memory of rank 0: each is given once and
+    """The tickets of a lock made of fetch-and-op in the memory of rank 0. Each is given once and
     none is left out, otherwise the queue would not end."""
     fault = f"rank-after-answer:400@{victim}"
     roll_back = replays.RollBack(lab, JOB, QUEUE, RANKS, CKPT_FAULT=fault)

@@ -11,7 +11,8 @@ from ckpttest.endurance import kill_at_random_moments
 
 @pytest.mark.parametrize("ranks, workers", [(2, 4), (3, 8)])
 def test_killed_at_random_moments(lab, ranks, workers):
-    """The program goes on until the test tells it to stop: it cannot end before."""
+    """The program goes on until the test tells it to stop: it cannot end
+    before."""
     stop_file = lab.directory / "stop"
     program = programs.multiple(0, ranks, workers, stop_file)
     kill_at_random_moments(

@@ -10,7 +10,7 @@
  * permit, and a checkpoint finds messages of all kinds under way.
  *
  * The program cannot deadlock, however little the library buffers (and even if
- * each send is synchronous): a rank never waits for an act that comes later in
+ * each send is synchronous). A rank never waits for an act that comes later in
  * the sequence. Consider the earliest act that some rank waits for: all ranks
  * involved in it have reached it, or will. Three rules ensure this.
  *   - A receive gets the message that is meant for it: receives from a named

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """objects.py [STEPS] - mpi4py: numpy arrays, pickled objects, derived types.
 
-Each step checks all received data; the answer depends only on the numbers of steps and
-ranks.
+Each step checks all received data; the answer depends only on the numbers of
+steps and ranks.
 """
 
 import hashlib
@@ -18,7 +18,8 @@ STEPS_PER_LINE = 20
 
 
 def matrix_of(step, rank):
-    """Returns the matrix of a rank at a step: small integers, so sums are exact."""
+    """Returns the matrix of a rank at a step: small integers, so sums are
+    exact."""
     base = numpy.arange(SIDE * SIDE, dtype=numpy.float64).reshape(SIDE, SIDE)
     return (base * (rank + 3) + step) % 257
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""suite.py TESTS [OPTION...] - runs mpi4py's own test suite unchanged, and records the
-outcome of every test.
+"""suite.py TESTS [OPTION...] - runs mpi4py's own test suite unchanged, and
+records the outcome of every test.
 
 TESTS is the directory test/ of mpi4py's source; the options are those of its
 runtests.py. Each rank writes one line for a test to results.RANK in the working
@@ -22,7 +22,8 @@ OUTCOMES = {
 
 
 def noting(base, file):
-    """Derives a class from the result class `base` that also writes to a file."""
+    """Derives a class from the result class `base` that also writes to a
+    file."""
 
     def add(method, outcome):
         def note(self, test, *details):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * manager.c NAMESPACE RANK... - requests a checkpoint as a resource manager may: sends an event
+ * manager.c NAMESPACE RANK... - requests a checkpoint as a resource manager may. Sends an event
  * PMIX_JCTRL_CHECKPOINT to ranks of a job, or to all if none is named, and prints the answer.
  *
  * With the variables PMIX_* of a rank in its environment, it is a client of that rank's server.

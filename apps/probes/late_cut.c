@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * late_cut.c - rank 1 is in callbacks nearly all the time, where a checkpoint
- * has to wait for it: if no rank stands still, it is cut long after rank 0.
- * Meanwhile it tests operations that rank 0 completes after its own cut:
- * synchronous sends without a receive, which are never complete, and broadcasts
- * of values that rank 0 would choose again after a restart.
+ * has to wait for it. If no rank stands still, rank 1 is cut long after rank 0.
+ * Meanwhile it tests operations that rank 0 completes after its own cut. These
+ * are synchronous sends without a receive, which are never complete, and
+ * broadcasts of values that rank 0 would choose again after a restart.
  */
 #include "probe.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mixed_requests.c - one array of requests of all kinds, some complete and some
- * not: sends of all modes, receives, persistent ones, nonblocking collectives
- * and a generalized request; collected by MPI_Testsome and MPI_Waitsome.
+ * mixed_requests.c - one array of requests of all kinds, some complete and some not: sends of all
+ * modes, receives, persistent requests, nonblocking collectives and a generalized request.
+ * MPI_Testsome and MPI_Waitsome complete them.
  */
 #include "probe.h"
 

@@ -2,7 +2,7 @@
 /*
  * synchronous_then_collective.c - a synchronous send, its receive, and then a collective. In a
  * checkpoint in which no rank stands still, the receiver must notify the sender before it is inside
- * the collective; the sender enters when the send is complete.
+ * the collective. The sender enters when the send is complete.
  */
 #include "probe.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
 // clock_waits_cxx.cpp - deadlines of std::chrono::steady_clock in variables, while the host
 // changes.
 //

@@ -5,13 +5,20 @@
  *
  *     steps MODE STEPS [FILE]
  *
- * MODE is a word of letters: `s` allows checkpoints only at safe points, which each rank reaches in
- * a different way; `r` in no-checkpoint regions most of the time; `h` with hooks; `n` rank 0
- * requests a checkpoint now and then; `a` all ranks request one together and wait; `g` in a region
- * until FILE exists; `x` excludes its memory only in every other stretch of steps; `u` the safe
- * points of the ranks do not match; `m` MPI_THREAD_MULTIPLE. One of s, r and h must be among them.
- * Runs with ckpt and without. Each step is a ring of messages and a reduction. An error ends the
- * job.
+ * MODE is a word of letters:
+ *
+ *     s  allows checkpoints only at safe points, which each rank reaches in a different way
+ *     r  in no-checkpoint regions most of the time
+ *     h  with hooks
+ *     n  rank 0 requests a checkpoint now and then
+ *     a  all ranks request a checkpoint together and wait
+ *     g  in a region until FILE exists
+ *     x  excludes its memory only in every other stretch of steps
+ *     u  the safe points of the ranks do not match
+ *     m  MPI_THREAD_MULTIPLE
+ *
+ * One of s, r and h must be among them. Runs with ckpt and without. Each step is a ring of messages
+ * and a reduction. An error ends the job.
  */
 #include "ckpt.h"
 #include "selfcheck.h"

@@ -2,7 +2,7 @@
 /*
  * halo.c - see halo.h.
  *
- * With HALO_LOCK and HALO_LOCK_ALL one barrier in each step is enough: before a rank writes into a
+ * With HALO_LOCK and HALO_LOCK_ALL one barrier in each step is enough. Before a rank writes into a
  * neighbour's copy again, it has met the neighbour after the neighbour's last read of that copy.
  */
 #include "halo.h"

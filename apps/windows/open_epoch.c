@@ -3,15 +3,15 @@
  * open_epoch.c - puts of an epoch that is open for long, while other ranks work.
  *
  * In each step a reader gets the words in the memory of a target. Then an origin puts new words
- * there, and does not flush before the other ranks have done their work: --size times they compute,
- * and write a page to the next such rank. The reader always gets the previous words, and after the
- * flush the new words are there.
+ * there, and does not flush before the other ranks have done their work. The work is to compute
+ * --size times, each time with a write of a page to the next such rank. The reader always gets the
+ * previous words, and after the flush the new words are there.
  *
  * --mode: the hint for the puts, if any: that they go to the target's memory at once (ckpt_direct
  * of ckpt), or not.
  *
- * A rank reports the begin of a step when it has computed for a while. The reader reports it when
- * it has also got the previous words.
+ * A rank reports the beginning of a step when it has computed for a while. The reader reports it
+ * when it has also got the previous words.
  */
 #include "program.h"
 

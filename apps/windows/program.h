@@ -3,12 +3,12 @@
  * program.h - code that the programs on windows share: options, progress, the end.
  *
  * Options: --steps N, --size N, --seed N; --shared and --mode NAME for programs that support them;
- * --progress PREFIX: each rank appends a line to the file PREFIX.RANK at each step, with the step's
- * number and the number of all that the rank has seen before (seen.h). Rank 0 prints "step N" now
- * and then.
+ * --progress PREFIX. With --progress, each rank appends a line to the file PREFIX.RANK at each
+ * step: the step's number, and the number of all that the rank has seen before (seen.h). Rank 0
+ * prints "step N" now and then.
  *
  * Between program_begin() and program_end() the programs communicate only through windows and
- * barriers, and so do these functions: a rank that rolls back alone cannot take part in anything
+ * barriers, and so do these functions. A rank that rolls back alone cannot take part in anything
  * else.
  */
 #ifndef PROGRAM_H

@@ -4,8 +4,8 @@
  * lock.
  *
  * In a step the ranks share --size words. Under the exclusive lock of rank 0 they add each word to
- * rank 0's sum, one to rank 0's count, and then one to the count in their own part, which is not
- * next to it. A repeated or lost addition shows there.
+ * rank 0's sum, and one to rank 0's count. Then they add one to the count in their own part, which
+ * is not next to it. A repeated or lost addition shows there.
  */
 #include "blocks.h"
 #include "program.h"

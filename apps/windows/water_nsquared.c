@@ -7,10 +7,11 @@
  * places (MPI_Rget, or loads with --shared). It computes the forces between
  * each of its molecules and the half of all molecules that follow it. It sums
  * the forces locally first, then adds its sums to those in the windows of the
- * molecules' ranks: molecule by molecule with MPI_Accumulate (--mode
- * accumulate), or a rank's all at once under a ticket lock of that rank (--mode
- * lock). After a barrier each rank moves its own molecules, whose velocities
- * only it knows. The potential and the check are in molecules.h.
+ * molecules' ranks. With --mode accumulate it does so molecule by molecule, by
+ * MPI_Accumulate. With --mode lock it adds a rank's sums all at once, under a
+ * ticket lock of that rank. After a barrier each rank moves its own molecules,
+ * whose velocities only it knows. The potential and the check are in
+ * molecules.h.
  */
 #include "blocks.h"
 #include "molecules.h"

@@ -178,7 +178,7 @@ struct path {
     char text[NAME_LENGTH];
 };
 
-/* The path of a rank's rows, beside the picture. */
+/* The path of a rank's rows, next to the picture. */
 static struct path rows_path(const char *name, int of_rank)
 {
     struct path path;

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""reproduction - chapter 4 of Plank's dissertation (1993) measured anew."""
+"""reproduction - chapter 4 of Plank's dissertation (1993) measured again."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""carry_out.py - one run: a job of its own in a directory of its own, which is gone
-afterwards. Whatever fails in it is its result."""
+"""carry_out.py - one run: a job in its own directory, which is removed afterwards. A failure is
+recorded as the run's result."""
 
 import contextlib
 import os
@@ -14,16 +14,16 @@ from ckpttest.programs import ok_line
 
 from .interference import Meter, agents_seconds
 
-PATIENCE = 60  # seconds for what should take none
-AT_ITS_END = 0.5  # seconds, in which a program that has ended is seen to have
-FIRST_AT, LAST_BEFORE = 0.15, 0.75  # of a run, in which checkpoints are asked for
+PATIENCE = 60  # seconds for steps that take almost no time
+AT_ITS_END = 0.5  # seconds within which the end of a program is noticed
+FIRST_AT, LAST_BEFORE = 0.15, 0.75  # fractions of a run between which checkpoints are requested
 FAILURES = (AssertionError, OSError, subprocess.SubprocessError, LookupError, ValueError)
 MOST_WORDS = 4000  # characters of a message
 LINES = 10  # of an agent's log
 
 
 class Running:
-    """A job that a program runs in; `ckpt` knows it by `name`."""
+    """A job that runs a program; `ckpt` knows it by `name`."""
 
     def __init__(self, lab, subject, amount):
         self.lab = lab
@@ -37,24 +37,24 @@ class Running:
             self.name = alone.name(lab)
 
     def begin(self):
-        """When its first line came, in seconds."""
+        """Returns the time of its first line, in seconds."""
         self.job.wait_for(self.program.progress, timeout=PATIENCE)
         return self.job.times[0]
 
     def checkpoint(self, limit):
-        """What `ckpt checkpoint` says of one."""
+        """Takes a checkpoint; returns the report of `ckpt checkpoint`."""
         saved = self.lab.ckpt_json("checkpoint", self.name, timeout=limit)
         saved.pop("path")
         return saved
 
     def agent(self):
-        """Its process id."""
+        """Returns the agent's process id."""
         (status,) = self.lab.ckpt_json("status", self.name, timeout=PATIENCE)
         return status["agent_pid"]
 
     def end(self, limit):
-        """(seconds of the job, of the program from its first line); its answer, which
-        it checks itself, must be good."""
+        """Returns (seconds of the job, seconds of the program from its first line). The program
+        checks its own answer, which must be right."""
         lines = self.job.succeed(limit)
         ok_line(lines, None)
         times = self.job.times
@@ -62,12 +62,12 @@ class Running:
 
 
 def _limit(scale):
-    """Seconds after which a run is given up."""
+    """Returns the seconds after which a run is given up."""
     return PATIENCE + 20 * scale.seconds
 
 
 def _checkpoint(running, limit):
-    """What `ckpt checkpoint` says; None if the program has come to its end meanwhile."""
+    """Returns the report of `ckpt checkpoint`; None if the program has ended meanwhile."""
     try:
         return running.checkpoint(limit)
     except AssertionError:
@@ -77,7 +77,7 @@ def _checkpoint(running, limit):
 
 
 def _save_as_it_runs(running, scale):
-    """Checkpoints at their times: fewer if the program is faster than expected, but
+    """Takes checkpoints at their times: fewer if the program is faster than expected, but raises
     ValueError if there is none."""
     began, saved = running.begin(), []
     for number in range(scale.checkpoints):
@@ -93,7 +93,8 @@ def _save_as_it_runs(running, scale):
 
 
 def _restart(lab, running, scale):
-    """A checkpoint, and seconds from `ckpt restart` until all ranks run again."""
+    """Takes a checkpoint; returns its report, and the seconds from `ckpt restart` until all ranks
+    run again."""
     running.begin()
     saved = running.checkpoint(_limit(scale))
     agent = running.agent()
@@ -126,7 +127,7 @@ def _measure(lab, run, subject, scale, amount):
 
 
 def _agents_last_lines(lab):
-    """What the agents of a lab have logged last."""
+    """Returns the last lines in the logs of a lab's agents."""
     return "\n".join(
         f"{path.name}: {line}"
         for path in sorted(lab.store.glob("*/ckptd-*.log"))
@@ -136,8 +137,8 @@ def _agents_last_lines(lab):
 
 @contextlib.contextmanager
 def _lab_of(directory, run):
-    """Everything that it has started is killed in the end. What fails takes the agents'
-    last lines with it."""
+    """Yields a lab whose processes are all killed at the end. An exception gets the agents' last
+    lines."""
     lab = Lab(directory, **run.way.settings(), CKPT_KEEP=1)
     try:
         yield lab
@@ -152,7 +153,7 @@ def _lab_of(directory, run):
 
 
 def carry_out(directory, run, subject, scale, amount):
-    """What a run has measured, or its "error"; plain data."""
+    """Returns the results of a run, or its "error"; plain data."""
     result = {**run.as_data(), "amount": amount, "load": os.getloadavg()[0]}
     try:
         with _lab_of(directory, run) as lab:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""costs.py - what checkpoints cost, of 1993 and of today, in one form."""
+"""costs.py - costs of checkpoints in 1993 and today, in one form."""
 
 import statistics
 from dataclasses import dataclass, field
 
-COMPRESSED = "lz4"  # the codec beside the one of 1993: made for speed, too
+COMPRESSED = "lz4"  # compared with the codec of 1993: also designed for speed
 METHODS = ("stop", "memory", "cow", "cll")
 CODECS = ("none", COMPRESSED, "zstd", "auto")
 PROTOCOLS = ("sns", "cl", "ns")
@@ -12,7 +12,7 @@ PROTOCOLS = ("sns", "cl", "ns")
 
 @dataclass(frozen=True)
 class Way:
-    """How a program is saved."""
+    """The way in which a program is saved."""
 
     protocol: str = "sns"
     method: str = "stop"
@@ -20,7 +20,7 @@ class Way:
     staggered: bool = False
 
     def settings(self):
-        """Of a job that is to be saved so."""
+        """Returns the settings of a job that is saved in this way."""
         return {
             "CKPT_PROTOCOL": self.protocol,
             "CKPT_SNAPSHOT": self.method,
@@ -29,7 +29,7 @@ class Way:
         }
 
     def name(self):
-        """In few words."""
+        """Returns a short name."""
         words = [self.protocol.upper()]
         words += [self.method] if self.method != "stop" else []
         words += [self.codec] if self.codec != "none" else []
@@ -38,7 +38,8 @@ class Way:
 
 
 def all_ways(methods=METHODS, codecs=CODECS, protocols=PROTOCOLS):
-    """Every algorithm, method, codec and staggering; Sync-and-Stop has none of that."""
+    """Returns every algorithm, method, codec and staggering; Sync-and-Stop cannot be
+    staggered."""
     return [
         Way(protocol, method, codec, staggered)
         for protocol in protocols
@@ -54,8 +55,8 @@ WAYS_1993 = all_ways(("stop", "memory"), ("none", COMPRESSED))
 
 @dataclass(frozen=True)
 class Quantity:
-    """Of several measurements the median; noise: two that differ by less are not
-    known to differ."""
+    """The median of several measurements. noise: a smaller difference between two
+    quantities is not significant."""
 
     value: float
     least: float
@@ -64,7 +65,8 @@ class Quantity:
 
     @classmethod
     def of(cls, values, noise=None):
-        """Of at least one value. Without a noise it is half of the spread."""
+        """Returns the quantity of at least one value. The default noise is half of the
+        spread."""
         spread = (max(values) - min(values)) / 2
         return cls(
             statistics.median(values),
@@ -75,7 +77,8 @@ class Quantity:
 
 
 def is_less(a, b, factor=1.0):
-    """Whether a < factor x b; None if that is within the noise, or not known."""
+    """Whether a < factor x b; None if the difference is within the noise, or
+    unknown."""
     if a is None or b is None:
         return None
     difference = a.value - factor * b.value
@@ -85,24 +88,26 @@ def is_less(a, b, factor=1.0):
 
 
 def overhead(seconds, without, checkpoints):
-    """What each of some checkpoints has added to a run; seconds."""
+    """Returns the seconds that each of the checkpoints has added to a run."""
     return (seconds - without) / checkpoints
 
 
 def concurrency(time, added):
-    """The part of a checkpoint's time that the program had for itself."""
+    """Returns the fraction of a checkpoint's time in which the program could run."""
     return 1 - added / time
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Of the checkpoints of one program, taken in one way; seconds, bytes."""
+    """The cost of the checkpoints of one program, taken in one way; seconds, bytes."""
 
     time: Quantity
-    overhead: Quantity | None  # not known if no run without checkpoints is beside it
-    stops: tuple = ()  # how long ranks stood still, at most, in each checkpoint
+    # Unknown without a comparable run without checkpoints.
+    overhead: Quantity | None
+    stops: tuple = ()  # longest stop of a rank, in each checkpoint
     bytes: Quantity | None = None
-    faults: tuple = ()  # what `ckpt checkpoint` says of page faults, where it does
+    # Page faults that `ckpt checkpoint` reports, where it does.
+    faults: tuple = ()
 
     def concurrency(self):
         """None if the overhead is not known."""
@@ -113,7 +118,7 @@ class Cost:
 
 @dataclass
 class Costs:
-    """All of one machine."""
+    """All costs of one machine."""
 
     name: str
     table: dict = field(default_factory=dict)  # {(workload, Way): Cost}
@@ -121,21 +126,22 @@ class Costs:
     recovery: dict = field(default_factory=dict)  # {(workload, codec): (save, restart)}
 
     def of(self, workload, *words, **more):
-        """The Cost of a workload saved by Way(...), or None."""
+        """Returns the Cost of a workload saved by Way(...), or None."""
         return self.table.get((workload, Way(*words, **more)))
 
     def time(self, workload, *words, **more):
-        """The Quantity, or None."""
+        """Returns the checkpoint time, or None."""
         cost = self.of(workload, *words, **more)
         return cost and cost.time
 
     def overhead(self, workload, *words, **more):
-        """The Quantity, or None."""
+        """Returns the overhead, or None."""
         cost = self.of(workload, *words, **more)
         return cost and cost.overhead
 
     def sizes(self, method):
-        """Those instances of merge sort that have been saved by a method, by size."""
+        """Returns the instances of merge sort that have been saved by a method, by
+        size."""
         found = [
             workload
             for workload, way in self.table

@@ -20,32 +20,32 @@ MULTIPROCESSOR = ("stop", "memory", "cll", "cow")  # columns of tables B.1 and B
 
 @functools.cache
 def data():
-    """The whole file."""
+    """Returns the whole file."""
     return json.loads(PATH.read_text(encoding="utf-8"))
 
 
 def table(name):
-    """{"title", "columns", "rows", ...} of table B.1, for example."""
+    """Returns {"title", "columns", "rows", ...} of table B.1, for example."""
     return data()["tables"][name]
 
 
 def rows(name):
-    """Of a table."""
+    """Returns the rows of a table."""
     return table(name)["rows"]
 
 
 def merge_sort(heap):
-    """The name of an instance: by its megabytes of 1993."""
+    """Returns the name of an instance of merge sort, by its megabytes in 1993."""
     return f"merge_sort-{heap}"
 
 
 def heaps():
-    """Of merge sort, in megabytes of 1993, when there were 16."""
+    """Returns the sizes of merge sort, in megabytes of 1993; the machine had 16."""
     return [row[0] for row in rows("B.1")]
 
 
 def program(workload):
-    """{column: value} of one of the real programs."""
+    """Returns {column: value} of one of the real programs."""
     columns = table("4.17-4.22")["columns"]
     (row,) = (row for row in rows("4.17-4.22") if row[0] == workload)
     return dict(zip(columns, row))
@@ -89,7 +89,7 @@ def _add_multicomputer(costs):
 
 @functools.cache
 def costs():
-    """All of them."""
+    """Returns all costs of 1993."""
     found = Costs("1993")
     _add_multiprocessor(found)
     _add_multicomputer(found)

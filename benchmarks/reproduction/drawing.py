@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""drawing.py - panels of figures: lines over sizes, bars side by side, all ways below
-each other; always those of 1993 on the left, and those of today on the right."""
+"""drawing.py - panels of figures: lines over sizes, groups of bars, or all ways one
+below the other; 1993 is always on the left, today on the right."""
 
 import io
 import math
@@ -35,7 +35,8 @@ STYLE = {
 
 
 def svg(key, rows, draw, height=2.9, width=9.5, widths=(1, 1), share_y=False):
-    """An SVG element of two panels in each of the rows, which draw(grid) fills."""
+    """Returns an SVG element with two panels in each of the rows, which draw(grid)
+    fills."""
     with matplotlib.rc_context({**STYLE, "svg.hashsalt": key}):
         drawing, grid = pyplot.subplots(
             rows,
@@ -54,7 +55,8 @@ def svg(key, rows, draw, height=2.9, width=9.5, widths=(1, 1), share_y=False):
 
 
 def _with_own_names(key, text):
-    """Of the elements, as many figures share a page; without what is for a file."""
+    """Makes the ids of elements unique, as many figures share a page; removes parts
+    that only a file needs."""
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     name = "f" + re.sub(r"\W", "-", key) + "-"
@@ -64,12 +66,12 @@ def _with_own_names(key, text):
 
 
 def title(axes, text):
-    """Of a panel."""
+    """Sets the title of a panel."""
     axes.set_title(text, loc="left", fontweight="bold")
 
 
 def empty(axes, text):
-    """A panel without data, which says why."""
+    """Makes a panel without data, which says why."""
     axes.set_xticks([])
     axes.set_yticks([])
     axes.spines[:].set_visible(False)
@@ -79,12 +81,12 @@ def empty(axes, text):
 
 
 def show_grid(axes, axis="y"):
-    """Light lines."""
+    """Draws light grid lines."""
     axes.grid(True, axis=axis, color="#dddddd", linewidth=0.6)
 
 
 def _error(quantities, unit):
-    """Bars from the least to the most."""
+    """Returns error bars from the least to the most."""
     return [
         [(one.value - one.least) * unit for one in quantities],
         [(one.most - one.value) * unit for one in quantities],
@@ -92,7 +94,7 @@ def _error(quantities, unit):
 
 
 def line(axes, points, style, label, unit=1.0):
-    """Of (x, Quantity), with its spread."""
+    """Draws a line of (x, Quantity), with its spread."""
     colour, marker = style
     axes.errorbar(
         [x for x, _ in points],
@@ -118,8 +120,8 @@ def _bar_style(way, is_second):
 
 
 def bars(axes, names, ways, quantity, unit):
-    """A group of bars for each name, and in it one for each way; what has not been
-    measured has no bar. False if that is all of them."""
+    """Draws a group of bars for each name, with a bar for each way; values that were
+    not measured have no bar. Returns False if all bars are missing."""
     width = 0.8 / len(ways)
     is_any = False
     for index, way in enumerate(ways):
@@ -151,7 +153,8 @@ def _label_of(way):
 
 
 def _overhead_bar(axes, at, overhead, unit, limits):
-    """With its spread. What is out of the limits ends there, in a mark."""
+    """Draws an overhead with its spread. A value outside of the limits ends there, with
+    a mark."""
     axes.barh(at, overhead.value * unit, 0.36, color=DARK)
     spread = [overhead.least * unit, overhead.most * unit]
     if not math.isclose(*spread):
@@ -165,8 +168,8 @@ def _overhead_bar(axes, at, overhead, unit, limits):
 
 
 def all_ways(axes, cost_of, unit, has_labels):
-    """The twenty ways of 1993 below each other: the checkpoint time, and on it the
-    overhead. False if none has been measured."""
+    """Draws the twenty ways of 1993 below each other: the checkpoint time, and the
+    overhead on top. Returns False if none has been measured."""
     costs = {at: cost_of(way) for at, way in enumerate(WAYS_1993)}
     costs = {at: cost for at, cost in costs.items() if cost is not None}
     if not costs:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """explanations.py - why a conclusion of 1993 need not hold today, by its key.
 
-Reasons that follow from what differs between the machines and the software; they are
-shown where a rule finds that it does not hold, and prove nothing by themselves.
+The reasons follow from differences between the machines and the software. The report shows them
+where a rule finds that a conclusion does not hold; they prove nothing by themselves.
 """
 
 REASONS = {

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""figures.py - figures 4.1 to 4.22: what each of them shows, and how those of section
-4.2 are drawn."""
+"""figures.py - figures 4.1 to 4.22: the content of each, and how to draw those of section 4.2."""
 
 from dataclasses import dataclass
 from typing import Callable
@@ -13,7 +12,7 @@ from .sides import NOT_MEASURED, each
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of 1993, drawn anew. `draw`: Costs of today -> SVG."""
+    """A figure of 1993, drawn again. `draw`: Costs of today -> SVG."""
 
     number: str
     caption: str
@@ -21,7 +20,7 @@ class Figure:
 
 
 def _bars(number, ways, word):
-    """Of the six instances of a_m_s; word: "time" or "overhead"."""
+    """Returns a figure of the six instances of a_m_s; word: "time" or "overhead"."""
 
     def draw_all(today):
         def draw(axes, costs, unit, name, title):
@@ -45,7 +44,7 @@ def _bars(number, ways, word):
 
 
 def _every_way(number, workloads):
-    """One row of panels for each workload."""
+    """Returns a figure with one row of panels for each workload."""
 
     def draw_all(today):
         def draw(axes, costs, unit, name, title):
@@ -80,7 +79,7 @@ def _with_staggering(method):
 
 
 def _pair(first, caption, ways):
-    """A figure of checkpoint times, and the next one of overheads."""
+    """Returns a figure of checkpoint times, and the next one of overheads."""
     numbers = [f"4.{first}", f"4.{first + 1}"]
     words = (("time", "checkpoint time"), ("overhead", "overhead"))
     return [

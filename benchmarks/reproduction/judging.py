@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""judging.py - what a conclusion is, and how a rule says whether costs agree with it.
+"""judging.py - conclusions, and how a rule decides whether costs agree with them.
 
-A rule makes comparisons, each True, False, or None if what is compared differs by no more
-than the noise. The same rule is applied to the numbers of 1993, which shows what it is
-worth.
+A rule makes comparisons. Each is True, False, or None if the difference is within the noise. The
+same rule is applied to the numbers of 1993, which shows how reliable it is.
 """
 
 from dataclasses import dataclass
@@ -14,25 +13,25 @@ DIFFERS = "does not agree"
 UNDECIDED = "within the noise"
 NOT_MEASURED = "not measured"
 
-USUAL_SHARE = 0.75  # of the comparisons that are to hold
-DECIDED = 1 / 3  # of the comparisons that are to be outside of the noise
+USUAL_SHARE = 0.75  # of the comparisons must hold
+DECIDED = 1 / 3  # of the comparisons must be outside of the noise
 
 
 @dataclass(frozen=True)
 class Conclusion:
-    """A statement of 1993 and the rule by which it is judged."""
+    """A statement of 1993 and the rule that judges it."""
 
     key: str
     figures: tuple
     statement: str
-    rule: str  # in words, as `compare` has it
+    rule: str  # in words; `compare` implements it
     compare: Callable  # Costs -> [True, False or None, ...]
     share: float = USUAL_SHARE
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """Of a conclusion, for the costs of one machine."""
+    """The judgement of a conclusion, for the costs of one machine."""
 
     verdict: str
     holds: int
@@ -40,7 +39,7 @@ class Judgement:
     compared: int
 
     def in_words(self):
-        """With its evidence."""
+        """Returns the verdict with its evidence."""
         if self.verdict == NOT_MEASURED:
             return self.verdict
         noise = self.compared - self.decided
@@ -51,7 +50,7 @@ class Judgement:
 
 
 def judge(conclusion, costs):
-    """The Judgement."""
+    """Returns the Judgement."""
     found = list(conclusion.compare(costs))
     decided = [one for one in found if one is not None]
     if not found:

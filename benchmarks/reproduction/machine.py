@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""machine.py - what the results were measured on, beside what measure.machine() tells."""
+"""machine.py - facts about the machine of the results, in addition to measure.machine()."""
 
 import subprocess
 from pathlib import Path
@@ -22,5 +22,5 @@ def _mpi():
 
 
 def facts(known):
-    """Those that are known, and more."""
+    """Returns the known facts, and more."""
     return {**known, "memory": _memory(), "MPI": _mpi()}

@@ -18,12 +18,12 @@ def _of(names):
 
 
 def _compare(a, b, factor=1.0):
-    """One comparison, or none if one of the two has not been measured."""
+    """Returns one comparison, or none if one of the two has not been measured."""
     return [is_less(a, b, factor)] if known(a, b) else []
 
 
 def equal_times(costs):
-    """The longest time of the three algorithms beside the shortest."""
+    """Compares the longest time of the three algorithms with the shortest."""
     for name in INSTANCES:
         times = [costs.time(name, protocol) for protocol in PROTOCOLS]
         if known(*times):
@@ -32,7 +32,7 @@ def equal_times(costs):
 
 
 def sns_adds_most(costs):
-    """Its overhead beside those of the others together: the less of the two."""
+    """Compares its overhead with the smaller of the others' overheads."""
     for name in INSTANCES:
         sns, *others = (costs.overhead(name, protocol) for protocol in PROTOCOLS)
         if known(sns, *others):
@@ -40,7 +40,7 @@ def sns_adds_most(costs):
 
 
 def grows(costs):
-    """Times of each two sizes in sequence."""
+    """Compares the times of each two successive sizes."""
     for coupling in COUPLINGS:
         for small, large in zip(SIZES, SIZES[1:]):
             for protocol in PROTOCOLS:
@@ -51,7 +51,7 @@ def grows(costs):
 
 
 def _staggered(costs, quantity, names, protocols=STAGGERING, **more):
-    """(not staggered, staggered) of each instance and algorithm that has both."""
+    """Yields (not staggered, staggered) of each instance and algorithm that has both."""
     for name in names:
         for protocol in protocols:
             both = [
@@ -63,27 +63,27 @@ def _staggered(costs, quantity, names, protocols=STAGGERING, **more):
 
 
 def staggered_take_longer(costs):
-    """Times, staggered and not."""
+    """Compares times, staggered and not."""
     for plain, staggered in _staggered(costs, costs.time, INSTANCES):
         yield is_less(plain, staggered)
 
 
 def staggering_spares_loose(costs):
-    """Overheads of NS on independent ranks."""
+    """Compares overheads of NS on independent ranks."""
     names = [name for name in INSTANCES if name.endswith("IND")]
     for plain, staggered in _staggered(costs, costs.overhead, names, ("ns",)):
         yield is_less(staggered, plain)
 
 
 def staggering_hurts_tight(costs):
-    """Overheads on ranks that synchronise."""
+    """Compares overheads on ranks that synchronise."""
     names = [name for name in INSTANCES if name.endswith("SYNC")]
     for plain, staggered in _staggered(costs, costs.overhead, names):
         yield is_less(plain, staggered)
 
 
 def ns_staggers_more(costs):
-    """Staggered NS beside staggered CL, independent ranks."""
+    """Compares staggered NS with staggered CL, on independent ranks."""
     for name in INSTANCES:
         if name.endswith("IND"):
             yield from _compare(
@@ -93,7 +93,7 @@ def ns_staggers_more(costs):
 
 
 def _memory(costs, quantity, names):
-    """(stop, memory) of each instance and algorithm."""
+    """Yields (stop, memory) of each instance and algorithm."""
     for name in names:
         for protocol in PROTOCOLS:
             both = [quantity(name, protocol, method) for method in ("stop", "memory")]
@@ -102,26 +102,26 @@ def _memory(costs, quantity, names):
 
 
 def memory_takes_longer(costs):
-    """Times where the copy fits."""
+    """Compares times where the copy fits."""
     for stop, memory in _memory(costs, costs.time, _of(("SMALL", "MED"))):
         yield is_less(stop, memory)
 
 
 def memory_adds_less(costs):
-    """Overheads where the copy fits."""
+    """Compares overheads where the copy fits."""
     for stop, memory in _memory(costs, costs.overhead, _of(("SMALL", "MED"))):
         yield is_less(memory, stop, 0.75)
 
 
 def memory_helps_little(costs):
-    """Overheads of the large instances."""
+    """Compares overheads of the large instances."""
     for stop, memory in _memory(costs, costs.overhead, _of("LARGE")):
         less = is_less(memory, stop, 0.75)
         yield None if less is None else not less
 
 
 def _compressed(costs, quantity, names):
-    """(as it is, compressed) of each instance and way that is not staggered."""
+    """Yields (uncompressed, compressed) of each instance and way that is not staggered."""
     for name in names:
         for protocol in PROTOCOLS:
             for method in ("stop", "memory"):
@@ -134,19 +134,19 @@ def _compressed(costs, quantity, names):
 
 
 def zeros_take_less(costs):
-    """Times of instances with zeros."""
+    """Compares times of instances with zeros."""
     for plain, small in _compressed(costs, costs.time, _of(("MED", "LARGE"))):
         yield is_less(small, plain, HALF)
 
 
 def random_takes_longer(costs):
-    """Times of instances with random bytes."""
+    """Compares times of instances with random bytes."""
     for plain, small in _compressed(costs, costs.time, RANDOM):
         yield is_less(plain, small)
 
 
 def compressed_stagger_takes_long(costs):
-    """Staggered NS with compression beside the same not staggered."""
+    """Compares staggered NS with compression with the same not staggered."""
     for plain, staggered in _staggered(
         costs, costs.time, _of(("MED", "LARGE")), ("ns",), codec=COMPRESSED
     ):
@@ -154,14 +154,14 @@ def compressed_stagger_takes_long(costs):
 
 
 def recovery_as_long(costs):
-    """Recovery beside the checkpoint time."""
+    """Compares recovery with the checkpoint time."""
     for saved, restart in costs.recovery.values():
         ratio = restart.value / saved.value
         yield 1 / 1.3 <= ratio <= 1.3
 
 
 def recovery_gains(costs):
-    """Recovery with compression and without."""
+    """Compares recovery with compression and without."""
     for name in _of(("MED", "LARGE")):
         both = [costs.recovery.get((name, codec)) for codec in (COMPRESSED, "none")]
         if known(*both):

@@ -5,21 +5,21 @@ from . import dissertation
 from .costs import Quantity, Way, is_less
 from .judging import Conclusion, known
 
-TENTH = Quantity(0.1, 0.1, 0.1)  # of a second: what a user does not perceive
+TENTH = Quantity(0.1, 0.1, 0.1)  # of a second: unnoticeable to a user
 COPY_FITS = max(row[0] for row in dissertation.rows("B.2"))  # MB of the Firefly's 16
 SMALL = 3.0  # MB of the Firefly's 16
-OPTIMAL = 1.5  # times the checkpoint time of the sequential algorithm
+OPTIMAL = 1.5  # times the sequential algorithm's checkpoint time
 CONCURRENT = 0.8
-NEAR = 1.5  # a factor between two times that are about the same
+NEAR = 1.5  # a factor between about equal times
 
 
 def _heaps(limit=COPY_FITS):
-    """Those whose copy fits into memory, in 1993 and so today."""
+    """Returns the sizes whose copy fits into memory, in 1993 and therefore today."""
     return [dissertation.merge_sort(heap) for heap in dissertation.heaps() if heap <= limit]
 
 
 def _pairs(costs, quantity, less, more):
-    """At each size: whether the first of two methods takes less."""
+    """Yields at each size whether the first of two methods takes less."""
     for workload in _heaps():
         own = [quantity(workload, method=method) for method in (less, more)]
         if known(*own):
@@ -27,7 +27,7 @@ def _pairs(costs, quantity, less, more):
 
 
 def proportional(costs):
-    """Between each two sizes in sequence the larger takes longer."""
+    """Compares each two successive sizes: the larger must take longer."""
     for method in dissertation.MULTIPROCESSOR:
         names = [name for name in costs.sizes(method) if name in _heaps()]
         for small, large in zip(names, names[1:]):
@@ -37,31 +37,31 @@ def proportional(costs):
 
 
 def sequential_is_fastest(costs):
-    """Its checkpoint time beside that of each other method."""
+    """Compares its checkpoint time with each other method's."""
     for method in ("memory", "cll", "cow"):
         yield from _pairs(costs, costs.time, "stop", method)
 
 
 def cll_is_next(costs):
-    """Its checkpoint time beside those of the methods that copy all first."""
+    """Compares its checkpoint time with the methods that copy everything first."""
     for method in ("memory", "cow"):
         yield from _pairs(costs, costs.time, "cll", method)
 
 
 def copy_on_write_adds_least(costs):
-    """Overheads of cow and cll beside those of stop and memory."""
+    """Compares overheads of cow and cll with those of stop and memory."""
     for less in ("cow", "cll"):
         for more in ("stop", "memory"):
             yield from _pairs(costs, costs.overhead, less, more)
 
 
 def memory_adds_less(costs):
-    """Overhead of memory beside that of stop."""
+    """Compares the overhead of memory with that of stop."""
     return _pairs(costs, costs.overhead, "memory", "stop")
 
 
 def near_optimal(costs):
-    """The time of cll beside that of stop."""
+    """Compares the time of cll with that of stop."""
     for workload in _heaps():
         own = [costs.time(workload, method=method) for method in ("cll", "stop")]
         if known(*own):
@@ -69,7 +69,7 @@ def near_optimal(costs):
 
 
 def concurrent(costs):
-    """Overhead of cll beside a fifth of its time."""
+    """Compares the overhead of cll with a fifth of its time."""
     for workload in _heaps():
         cost = costs.of(workload, method="cll")
         if cost and cost.overhead:
@@ -81,7 +81,7 @@ def _is_perceived(cost):
 
 
 def short_stop(costs):
-    """The initial stop of small address spaces."""
+    """Checks the initial stop of small address spaces."""
     for workload in _heaps(SMALL):
         cost = costs.of(workload, method="cll")
         if cost and cost.stops:
@@ -89,7 +89,7 @@ def short_stop(costs):
 
 
 def cow_stops_shortly(costs):
-    """How long programs stand still with cow, at each size."""
+    """Checks how long programs stand still with cow, at each size."""
     for workload in _heaps():
         cost = costs.of(workload, method="cow")
         if cost and cost.stops:
@@ -97,7 +97,7 @@ def cow_stops_shortly(costs):
 
 
 def short_faults(costs):
-    """The longest wait for a page, at each size."""
+    """Checks the longest wait for a page, at each size."""
     if costs is dissertation.costs():
         return [longest < TENTH.value for _, _, longest in dissertation.rows("B.3")]
     return [
@@ -109,8 +109,8 @@ def short_faults(costs):
 
 
 def _line(costs, method, quantity, megabytes):
-    """What merge sort of that many megabytes would take: between its neighbours, or
-    those at the end."""
+    """Returns the value for a merge sort of this many megabytes: interpolated between its
+    neighbours, or the value at the end."""
     points = [
         (costs.megabytes[name], found.value)
         for name in costs.sizes(method)
@@ -125,7 +125,7 @@ def _line(costs, method, quantity, megabytes):
 
 
 def _method(costs):
-    """cll; today cow where the build has no cll."""
+    """Returns cll; for today cow where the build has no cll."""
     has_cll = any(way == Way(method="cll") for _, way in costs.table)
     return "cll" if has_cll else "cow"
 
@@ -141,13 +141,13 @@ def _beside_merge_sort(costs, quantity):
 
 
 def by_heap_only(costs):
-    """Checkpoint times beside that of a merge sort of the same size."""
+    """Compares checkpoint times with a merge sort of the same size."""
     for own, line in _beside_merge_sort(costs, costs.time):
         yield line.value / NEAR <= own.value <= line.value * NEAR
 
 
 def merge_sort_is_worst(costs):
-    """Overheads beside that of a merge sort of the same size."""
+    """Compares overheads with a merge sort of the same size."""
     for own, line in _beside_merge_sort(costs, costs.overhead):
         yield is_less(own, line)
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""page.py - the report: an HTML page that needs no other file, and the conclusions as
-Markdown."""
+"""page.py - the report: a self-contained HTML page, and the conclusions as Markdown."""
 
 import html
 from collections import Counter
@@ -82,7 +81,7 @@ def _cells(conclusion, here, before):
 
 
 def summary(judgements):
-    """How many conclusions agree, in words."""
+    """Says how many conclusions agree."""
     counts = Counter(here.verdict for _, here, _ in judgements)
     kinds = (judging.AGREES, judging.DIFFERS, judging.UNDECIDED, judging.NOT_MEASURED)
     words = ", ".join(f"{kind}: {counts[kind]}" for kind in kinds)
@@ -100,7 +99,7 @@ def _disturbance(record):
 
 
 def _remarks(record):
-    """What the reader has to know of this run."""
+    """Returns remarks about this run for the reader."""
     scale, extent = record.scale(), record.extent()
     lines = [
         f"The {scale.name} form: {scale.ranks} ranks and {scale.threads} threads on one"
@@ -131,7 +130,7 @@ def _machine(record):
 
 
 def markdown(record, judgements):
-    """The conclusions."""
+    """Returns the conclusions."""
     parts = [
         "# Chapter 4 of 1993, measured anew",
         summary(judgements),
@@ -201,7 +200,7 @@ def _details(number, caption, header, rows):
 
 
 def document(record, costs, judgements):
-    """The HTML page."""
+    """Returns the HTML page."""
     return "\n".join(
         [
             "<!DOCTYPE html>",
@@ -231,7 +230,7 @@ def document(record, costs, judgements):
 
 
 def texts(record):
-    """{suffix of a file: its text}"""
+    """Returns {suffix of a file: its text}"""
     costs = today.costs(record.data, all_of(record.scale()))
     judgements = _judgements(costs)
     return {

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""plan.py - which runs there are, in which order, and how long they take."""
+"""plan.py - the runs, their order, and their estimated duration."""
 
 from dataclasses import asdict, dataclass
 
 from . import dissertation
 from .costs import COMPRESSED, WAYS_1993, Way, all_ways
 
-START_AND_END = 0.4  # seconds of a run beside the program's own
-RESTART_SHARE = 0.5  # of a run, before it is killed
+START_AND_END = 0.4  # seconds of a run outside of the program's time
+RESTART_SHARE = 0.5  # fraction of a run before the kill
 MINUTE = 60
 
-# In the quick form: where compression and staggering are looked at, and how.
+# For the quick form: the subjects and ways of compression and staggering.
 QUICK_IN_FULL = ("LARGE-IND", "LARGE-SYNC", "LARGE-IND-RAND")
 QUICK_REAL = [
     Way("sns"),
@@ -26,37 +26,37 @@ RECOVERED = [row[0] for row in dissertation.rows("4.2")]
 
 @dataclass(frozen=True)
 class Run:
-    """One start of a program. Kinds: "calibration", and "without" checkpoints, "saved",
-    and "restart": saved, killed, and started again."""
+    """One start of a program. Kinds: "calibration"; "without" checkpoints; "saved"; and
+    "restart": saved, killed, and restarted."""
 
     kind: str
     workload: str
     way: Way
     repetition: int = 0
-    group: int = 0  # of the ways that share a run without checkpoints
+    group: int = 0  # number of the group of ways that share a run without checkpoints
 
     def key(self):
-        """By which a run is known in a file of results."""
+        """Returns the key of a run in a file of results."""
         words = [self.kind, self.workload, self.way.name(), self.repetition]
         return "/".join(map(str, [*words, self.group]))
 
     def as_data(self):
-        """For the file of results."""
+        """Returns the run for the file of results."""
         return {"key": self.key(), **asdict(self)}
 
 
 @dataclass(frozen=True)
 class Extent:
-    """What of all there is, is measured."""
+    """The selection of measurements."""
 
-    methods: tuple  # those that this build has
+    methods: tuple  # the methods of this build
     codecs: tuple
     protocols: tuple
     workloads: tuple  # their names
     is_quick: bool
 
     def as_data(self):
-        """For the file of results."""
+        """Returns the extent for the file of results."""
         return asdict(self)
 
     def _offers(self, way):
@@ -67,8 +67,8 @@ class Extent:
         )
 
     def ways(self, subject):
-        """How a program is saved. Those of section 4.1 have one process, which has no
-        algorithm, nor others to be staggered with."""
+        """Returns the ways to save a program. The programs of section 4.1 have one
+        process, so they have no algorithm, and cannot be staggered."""
         if not subject.is_parallel:
             return [Way(method=method) for method in self.methods]
         if not self.is_quick:
@@ -83,11 +83,12 @@ class Extent:
         return [way for way in ways if self._offers(way)]
 
     def repetitions(self, scale, are_few=True):
-        """How often runs are repeated: in the quick form once more if they are few."""
+        """Returns how often runs are repeated: in the quick form once more if they are
+        few."""
         return scale.repetitions + (1 if self.is_quick and are_few else 0)
 
     def is_measured(self, subject):
-        """Whether it is asked for, and has its place in this extent."""
+        """Whether it was requested, and belongs to this extent."""
         if subject.name not in self.workloads or not self.ways(subject):
             return False
         if self.is_quick and subject.name.startswith("merge_sort"):
@@ -96,7 +97,7 @@ class Extent:
 
 
 def _groups(ways, size):
-    """Lists of at most `size` ways with the same protocol."""
+    """Yields lists of at most `size` ways with the same protocol."""
     for protocol in dict.fromkeys(way.protocol for way in ways):
         own = [way for way in ways if way.protocol == protocol]
         for start in range(0, len(own), size):
@@ -104,7 +105,8 @@ def _groups(ways, size):
 
 
 def _of_group(name, ways, repetition, number):
-    """The run without checkpoints is the first, and in the next repetition the last."""
+    """Returns the runs of a group. The run without checkpoints is the first, and in the
+    next repetition the last."""
     without = Run("without", name, Way(ways[0].protocol), repetition, number)
     saved = [Run("saved", name, way, repetition, number) for way in ways]
     return [without, *saved] if (repetition + number) % 2 == 0 else [*saved, without]
@@ -120,7 +122,7 @@ def _restarts(extent, subjects, repetition):
 
 
 def runs(scale, extent, subjects):
-    """All of them in their order: each repetition is a whole."""
+    """Returns all runs in their order: each repetition is complete before the next."""
     own = [subject for subject in subjects.values() if extent.is_measured(subject)]
     found = [Run("calibration", subject.name, Way()) for subject in own]
     for repetition in range(extent.repetitions(scale)):
@@ -135,13 +137,13 @@ def runs(scale, extent, subjects):
 
 
 def estimate(scale, todo):
-    """Seconds that runs take, roughly."""
+    """Estimates the duration of runs in seconds."""
     own = {"calibration": 1.0, "restart": scale.seconds * RESTART_SHARE}
     return sum(START_AND_END + own.get(run.kind, scale.seconds) for run in todo)
 
 
 def in_words(seconds):
-    """'12 min'"""
+    """Returns a duration such as '12 min'."""
     if seconds < 2 * MINUTE:
         return f"{seconds:.0f} s"
     if seconds < 2 * MINUTE**2:

@@ -11,7 +11,7 @@ NEARLY_BEST = 1.25  # a factor
 
 
 def _overheads(costs, workload):
-    """{Way: Quantity} of what is known of a workload, as far as 1993 had it."""
+    """Returns {Way: Quantity} of the known overheads of a workload, for the ways of 1993."""
     return {
         way: cost.overhead
         for (name, way), cost in costs.table.items()
@@ -27,7 +27,7 @@ def _value(quantity):
 
 
 def _are_nearly_best(own, overheads):
-    """Whether the least of `own` is about the least of all; None if all are alike."""
+    """Whether the least of `own` is about the least of all; None if all are about equal."""
     best, least = min(own, key=_value), min(overheads, key=_value)
     most = max(overheads, key=_value)
     if is_less(least, most) is None:
@@ -39,7 +39,7 @@ def _are_nearly_best(own, overheads):
 
 
 def ns_is_best(costs):
-    """The least overhead of NS beside the least of all ways."""
+    """Compares the least overhead of NS with the least of all ways."""
     for name in dissertation.REAL:
         overheads = _overheads(costs, name)
         own = [added for way, added in overheads.items() if way.protocol == "ns"]
@@ -58,8 +58,8 @@ def _is_named(way, row):
 
 
 def names_best(costs, workload, row):
-    """(the Way that adds least, the least of those that a row of table 4.3 names, the
-    least); None for what is not known."""
+    """Returns (the Way that adds least, the least of the ways in a row of table 4.3, the least of
+    all); None for an unknown value."""
     overheads = _overheads(costs, workload)
     own = [added for way, added in overheads.items() if _is_named(way, row)]
     best = min(overheads, key=lambda way: overheads[way].value, default=None)
@@ -67,7 +67,7 @@ def names_best(costs, workload, row):
 
 
 def table_names_the_best(costs):
-    """The least overhead of the ways that table 4.3 names beside the least of all."""
+    """Compares the least overhead of the ways in table 4.3 with the least of all."""
     for row in dissertation.rows("4.3"):
         for workload in row[-1]:
             overheads = _overheads(costs, workload)
@@ -77,7 +77,7 @@ def table_names_the_best(costs):
 
 
 def all_in_two_minutes(costs):
-    """Every checkpoint time of programs that pass messages."""
+    """Checks every checkpoint time of programs that pass messages."""
     limit = Quantity(TWO_MINUTES, TWO_MINUTES, TWO_MINUTES)
     for (name, way), cost in costs.table.items():
         if name in (*INSTANCES, *RANDOM, *dissertation.REAL):

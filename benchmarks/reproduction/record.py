@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""record.py - the file of results, whole after each run, so that a measurement that was
-interrupted can go on."""
+"""record.py - the file of results. It is complete after each run, so that an
+interrupted measurement can continue."""
 
 import json
 import os
@@ -12,7 +12,7 @@ FORMAT = "ckpt reproduction 1"
 
 
 class UnsuitableFile(Exception):
-    """Results that are no such results, or cannot be gone on with."""
+    """The file is not a valid file of results, or cannot be continued."""
 
 
 class Record:
@@ -24,7 +24,7 @@ class Record:
 
     @classmethod
     def begin(cls, path, scale, extent, machine):
-        """An empty one; replaces the file when the first run is added."""
+        """Returns an empty record; it replaces the file when the first run is added."""
         data = {
             "format": FORMAT,
             "scale": scale.as_data(),
@@ -36,7 +36,7 @@ class Record:
 
     @classmethod
     def read(cls, path):
-        """What a file holds."""
+        """Returns the record in a file."""
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
@@ -46,7 +46,7 @@ class Record:
         return cls(path, data)
 
     def resume(self, machine):
-        """Goes on with it, on the same machine and with the same build."""
+        """Continues the record, on the same machine and with the same build."""
         first = self.data["sessions"][0]
         for fact in ("processor", "processors", "commit"):
             if first[fact] != machine[fact]:
@@ -57,27 +57,28 @@ class Record:
         self.data["sessions"].append(machine)
 
     def scale(self):
-        """How large everything was."""
+        """Returns the scale of everything."""
         return Scale(**self.data["scale"])
 
     def extent(self):
-        """What was to be measured."""
+        """Returns the planned measurements."""
         known = self.data["extent"].items()
         return Extent(
             **{name: tuple(x) if isinstance(x, list) else x for name, x in known}
         )
 
     def find(self, key):
-        """The result of a run, or None."""
+        """Returns the result of a run, or None."""
         return next((run for run in self.data["runs"] if run["key"] == key), None)
 
     def is_done(self, run):
-        """Whether it has been measured; what has failed is tried again."""
+        """Whether it has been measured; failed runs are tried again."""
         found = self.find(run.key())
         return found is not None and "error" not in found
 
     def add(self, result):
-        """In place of one with the same key; the file is old or new, never half."""
+        """Adds a result, or replaces the one with the same key; the file is old or new,
+        never partial."""
         others = [run for run in self.data["runs"] if run["key"] != result["key"]]
         self.data["runs"] = [*others, result]
         part = self.path.with_suffix(".part")
@@ -89,5 +90,5 @@ class Record:
         part.replace(self.path)
 
     def failures(self):
-        """Results with an error."""
+        """Returns the results with an error."""
         return [run for run in self.data["runs"] if "error" in run]

@@ -8,14 +8,15 @@ from .carry_out import carry_out
 
 
 def _amount(record, subject, scale):
-    """So much work that a run takes its time; that of its calibration if it failed."""
+    """Returns the amount of work for a run of the planned time; the calibration's amount if the
+    calibration failed."""
     found = record.find(plan.Run("calibration", subject.name, plan.Way()).key())
     seconds = found.get("own seconds", 0) if found else 0
     return subject.amount(seconds, scale.seconds) if seconds > 0 else subject.first
 
 
 def _in_words(run, result):
-    """A line of progress."""
+    """Returns a line of progress."""
     text = f"{run.kind} {run.workload}"
     text += f", {run.way.name()}" if run.kind != "calibration" else ""
     if "error" in result:
@@ -27,8 +28,8 @@ def _in_words(run, result):
 
 
 def measure(directory, record, scale, runs, subjects, say):
-    """Those of the runs that are not yet in the record. One that fails is recorded with
-    its message, and does not take the others with it."""
+    """Measures the runs that are not yet in the record. A failing run is recorded with its message,
+    and does not affect the others."""
     todo = [run for run in runs if not record.is_done(run)]
     say(f"{len(todo)} runs, some {plan.in_words(plan.estimate(scale, todo))}")
     began = time.monotonic()

@@ -8,13 +8,13 @@ NOT_MEASURED = "not measured in this run"
 
 
 def _sides(today):
-    """(costs, unit, its name, title of the panel) of both."""
+    """Returns (costs, unit, its name, title of the panel) of both sides."""
     before = dissertation.costs()
     return [(before, 1, "s", "1993"), (today, MILLI, "ms", "here")]
 
 
 def each(today, draw):
-    """A function that draws into a grid: each side into its column."""
+    """Returns a function that draws into a grid: each side into its column."""
 
     def fill(grid):
         for column, side in enumerate(_sides(today)):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""size_figures.py - how the figures of section 4.1 are drawn, over the size of memory, and
-the distribution of latencies."""
+"""size_figures.py - draws the figures of section 4.1, over the size of memory, and the distribution
+of latencies."""
 
 from . import dissertation, drawing
 from .costs import METHODS, Quantity
@@ -10,7 +10,7 @@ NO_FAULTS = "ckpt tells of no page faults of cll:\nnot measured"
 
 
 def _over_heap(axes, costs, unit, pick, scale="linear"):
-    """Lines over the size of merge sort, one for each method; pick(Cost) -> Quantity or
+    """Draws lines over the size of merge sort, one for each method; pick(Cost) -> Quantity or
     None."""
     for method in METHODS:
         points = [
@@ -30,7 +30,7 @@ def _over_heap(axes, costs, unit, pick, scale="linear"):
 
 
 def times(today):
-    """Figure 4.1."""
+    """Draws figure 4.1."""
 
     def draw(axes, costs, unit, name, title):
         _over_heap(axes[0], costs, unit, lambda cost: cost.time, "log")
@@ -47,7 +47,7 @@ def _share(cost):
 
 
 def overheads(today):
-    """Figure 4.2."""
+    """Draws figure 4.2."""
 
     def draw(axes, costs, unit, name, title):
         _over_heap(axes[0], costs, unit, lambda cost: cost.overhead)
@@ -60,7 +60,7 @@ def overheads(today):
 
 
 def _longest_faults(costs):
-    """[(MB, Quantity)] of merge sort by cll, where ckpt tells."""
+    """Returns [(MB, Quantity)] of merge sort by cll, where ckpt reports it."""
     if costs is dissertation.costs():
         rows = dissertation.rows("B.3")
         return [(at, Quantity(longest, longest, longest)) for at, _, longest in rows]
@@ -78,7 +78,7 @@ def _stop(cost):
 
 
 def latency(today):
-    """Figure 4.3."""
+    """Draws figure 4.3."""
 
     def draw(axes, costs, unit, name, title):
         _over_heap(axes[0], costs, unit, _stop, "log")
@@ -96,7 +96,7 @@ def latency(today):
 
 
 def page_sizes(today):
-    """Figure 4.4."""
+    """Draws figure 4.4."""
 
     def of_1993(axes):
         rows = dissertation.rows("B.4")
@@ -131,7 +131,7 @@ def page_sizes(today):
 
 
 def others(today):
-    """Figure 4.5."""
+    """Draws figure 4.5."""
 
     def draw(axes, costs, unit, name, title):
         method = "cll" if costs.sizes("cll") else "cow"
@@ -162,7 +162,7 @@ def others(today):
 
 
 def latencies(today):
-    """Not of 1993: the distribution of how long ranks stood still, by method."""
+    """Draws a figure that 1993 did not have: the distribution of the ranks' stops, by method."""
 
     def fill(grid):
         for axes, is_alone in zip(grid[0], (True, False)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""subjects.py - the programs that are saved, and at what sizes."""
+"""subjects.py - the saved programs, and their sizes."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -18,20 +18,20 @@ FIREFLY_MEGABYTES = 16
 
 @dataclass(frozen=True)
 class Scale:
-    """How large everything is. A share of the memory is that of 1993."""
+    """The scale of everything. Shares of the memory are those of 1993."""
 
     name: str
     ranks: int
     threads: int  # of a multiprocessor program
-    rank_bytes: int  # stands for the 8 MB of a node
-    heap_bytes: int  # stands for the 16 MB of the Firefly
+    rank_bytes: int  # corresponds to the 8 MB of a node
+    heap_bytes: int  # corresponds to the 16 MB of the Firefly
     seconds: float  # of a run without checkpoints, when its program has begun
-    checkpoints: int  # of a run
+    checkpoints: int  # of a run without checkpoints, from the program's first line
     repetitions: int
     group: int  # ways beside one run without checkpoints
 
     def as_data(self):
-        """For the file of results."""
+        """Returns the scale for the file of results."""
         return asdict(self)
 
 
@@ -40,15 +40,16 @@ class Subject:
     """A program whose runs can be made longer."""
 
     name: str
-    make: Callable  # Program of an amount of work
-    first: float  # amount, for some seconds perhaps
-    megabytes: float  # of memory, of a rank
+    make: Callable  # amount of work -> Program
+    first: float  # amount for perhaps some seconds
+    megabytes: float  # memory of a rank
     power: float = 1.0  # time grows as amount ** power
-    most: float = math.inf  # amount
+    most: float = math.inf  # largest amount
     is_parallel: bool = True  # with MPI; else threads
 
     def amount(self, seconds, target):
-        """For runs of `target` seconds, if the first amount took so many."""
+        """Returns the amount for runs of `target` seconds, if the first amount took
+        `seconds`."""
         amount = self.first * (target / seconds) ** (1 / self.power)
         return min(amount, self.most)
 
@@ -76,8 +77,9 @@ def _merge_sort(heap, scale):
 
 
 def multiprocessor(scale):
-    """Section 4.1. Of the other programs those whose time grows with their memory are
-    as large as suits the time."""
+    """Returns the programs of section 4.1. Merge sort has the sizes of 1993. Of the
+    others, programs whose time grows with their memory are as large as the planned time
+    permits."""
     found = [_merge_sort(heap, scale) for heap in dissertation.heaps()]
     found.append(_threaded("travelling_salesman", 13, scale, 40))
     side = 1600 * math.cbrt(scale.seconds)
@@ -112,7 +114,8 @@ def _real(name, first, scale, power=1.0):
 
 
 def multicomputer(scale):
-    """Section 4.2; those in Fortran only if they have been built."""
+    """Returns the programs of section 4.2; the Fortran ones only if they have been
+    built."""
     found = [_instance(name, scale) for name in workloads.INSTANCES]
     found.append(_real("genetic", 30, scale, power=2))
     found.append(_real("sparse", 800, scale))
@@ -125,6 +128,6 @@ def multicomputer(scale):
 
 
 def all_of(scale):
-    """{name: Subject}"""
+    """Returns {name: Subject}"""
     both = multiprocessor(scale) + multicomputer(scale)
     return {subject.name: subject for subject in both}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""tables.py - tables 4.1 to 4.3, B and C, of 1993 and of today beside each other. Each is
-(name, caption, header, rows)."""
+"""tables.py - tables 4.1 to 4.3, B and C, with the numbers of 1993 and of today. Each is (name,
+caption, header, rows)."""
 
 import statistics
 
@@ -18,7 +18,7 @@ def _milli(value):
 
 
 def shown(quantity, show=table.seconds):
-    """'median (least .. most)', or one value."""
+    """Returns 'median (least .. most)', or one value."""
     if quantity is None:
         return NOTHING
     if quantity.least == quantity.most:
@@ -27,7 +27,7 @@ def shown(quantity, show=table.seconds):
 
 
 def added(quantity):
-    """An overhead, which may be less than none."""
+    """Returns the text of an overhead, which may be negative."""
     return shown(quantity, _milli)
 
 
@@ -40,7 +40,7 @@ def _percent(share):
 
 
 def instances(data, today):
-    """Table 4.1: what a_m_s was, and is."""
+    """Returns table 4.1: a_m_s in 1993, and today."""
     runs = {}
     for run in data["runs"]:
         if run["kind"] == "without" and "error" not in run:
@@ -65,7 +65,7 @@ def instances(data, today):
 
 
 def recovery(today):
-    """Table 4.2."""
+    """Returns table 4.2."""
     before = dissertation.costs().recovery
     rows = []
     for name, codec in before:
@@ -86,7 +86,7 @@ def recovery(today):
 
 
 def ideal(today):
-    """Table 4.3: which way adds least."""
+    """Returns table 4.3: the way that adds least."""
     rows = []
     for row in dissertation.rows("4.3"):
         for workload in row[-1] or ["(no example)"]:
@@ -165,7 +165,7 @@ def _others(today):
 
 
 def multiprocessor(today):
-    """Appendix B."""
+    """Returns the tables of appendix B."""
     return [
         _heaps("B.1", "Checkpoint time of merge sort", lambda c: c.time, shown, today),
         _heaps("B.2", "Overhead of merge sort", lambda c: c.overhead, added, today),
@@ -179,7 +179,7 @@ COST_HEADER = ["time", "overhead", "concurrency", "a rank stands still", "bytes"
 
 
 def _cost_cells(cost):
-    """Of today."""
+    """Returns the cells of a cost of today."""
     if cost is None:
         return [NOTHING] * len(COST_HEADER)
     return [
@@ -192,8 +192,8 @@ def _cost_cells(cost):
 
 
 def multicomputer(today):
-    """Appendix C, a table for each program; those without numbers of 1993 are in
-    every_way()."""
+    """Returns appendix C, a table for each program; every_way() has the programs without numbers of
+    1993."""
     before = dissertation.costs()
     for number, known in dissertation.data()["tables"].items():
         if "workload" not in known:
@@ -213,7 +213,7 @@ def multicomputer(today):
 
 
 def every_way(today):
-    """All that has been measured, with the methods and codecs that 1993 did not have."""
+    """Returns all measurements, including the methods and codecs that 1993 did not have."""
     rows = [
         [workload, way.name(), *_cost_cells(cost)]
         for (workload, way), cost in today.table.items()
@@ -222,7 +222,7 @@ def every_way(today):
 
 
 def all_of(data, today):
-    """Every table."""
+    """Returns every table."""
     return [
         instances(data, today),
         recovery(today),

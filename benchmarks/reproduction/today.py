@@ -5,17 +5,17 @@ import statistics
 
 from .costs import Cost, Costs, Quantity, Way, overhead
 
-QUIET = 0.05  # of a run's time: what others may take of each processor
+QUIET = 0.05  # of a run's time: the most that other processes may take of each processor
 
 
 def way_of(run):
-    """The Way of a result."""
+    """Returns the Way of a result."""
     return Way(**run["way"])
 
 
 def is_as_asked(run):
-    """Whether all its checkpoints were taken in its way: ckpt may take Sync-and-Stop, or
-    `stop`, where another is not possible."""
+    """Whether all its checkpoints were taken in its way: ckpt may use Sync-and-Stop, or `stop`,
+    where another way is impossible."""
     asked = run["way"]
     return all(
         saved["protocol"] == asked["protocol"]
@@ -25,8 +25,8 @@ def is_as_asked(run):
 
 
 def fault_data(saved):
-    """{"count", "pool_waits", "p50", "p99", "p999", "most"} of a checkpoint by `cll`; None
-    where ckpt does not tell."""
+    """Returns {"count", "pool_waits", "p50", "p99", "p999", "most"} of a checkpoint by `cll`; None
+    where ckpt does not report it."""
     return saved["cost"].get("faults") if saved.get("snapshot") == "cll" else None
 
 
@@ -35,12 +35,12 @@ def _of_kind(data, kind):
 
 
 def instead(data):
-    """Results whose checkpoints were not all taken as was asked."""
+    """Returns the results with a checkpoint that was taken in another way than requested."""
     return [run for run in _of_kind(data, "saved") if not is_as_asked(run)]
 
 
 def _without(data):
-    """{(workload, repetition, group): result}"""
+    """Returns {(workload, repetition, group): result}"""
     return {
         (run["workload"], run["repetition"], run["group"]): run
         for run in _of_kind(data, "without")
@@ -48,14 +48,14 @@ def _without(data):
 
 
 def _delay(run, processors):
-    """Seconds by which others may have delayed a run: their processor time, if all
-    processors had the same of it."""
+    """Returns the seconds by which other processes may have delayed a run: their processor time, if
+    all processors had an equal share."""
     return run.get("others", 0.0) / processors
 
 
 def _noise_of_runs(without, processors):
-    """{workload: seconds by which equal runs differ that nobody has disturbed}, half of
-    the spread. Where there is one of them at most, that of the others in proportion."""
+    """Returns {workload: noise in seconds}: half of the spread between equal, undisturbed runs. For
+    a workload with at most one such run, it is in proportion to the others' noise."""
     runs, quiet = {}, {}
     for (workload, _, _), run in without.items():
         seconds = run["seconds"]
@@ -76,7 +76,7 @@ def _noise_of_runs(without, processors):
 
 
 def _cost(runs, without, noise, processors):
-    """Of all runs of a workload in one way."""
+    """Returns the cost of all runs of a workload in one way."""
     saved = [one for run in runs for one in run["checkpoints"]]
     beside = [
         (run, without[run["workload"], run["repetition"], run["group"]])
@@ -103,7 +103,7 @@ def _cost(runs, without, noise, processors):
 
 
 def _recovery(data):
-    """{(workload, codec): (Quantity of the checkpoint, of the restart)}"""
+    """Returns {(workload, codec): (Quantity of the checkpoint, of the restart)}"""
     runs = {}
     for run in _of_kind(data, "restart"):
         runs.setdefault((run["workload"], run["way"]["codec"]), []).append(run)
@@ -117,7 +117,7 @@ def _recovery(data):
 
 
 def costs(data, subjects):
-    """All that have been measured, as they were asked for."""
+    """Returns all costs that have been measured as requested."""
     found = Costs("here")
     without = _without(data)
     processors = data["sessions"][0]["processors"]

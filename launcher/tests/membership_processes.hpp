@@ -53,7 +53,7 @@ class MemberProcesses
     std::optional<MemberEvent>
     await(const std::function<bool(const MemberEvent &)> &fits,
           std::chrono::milliseconds longest = std::chrono::seconds(30));
-    /* Waits until all living members have reported this view. */
+    /* Waits until all living members have reported this view or a later one. */
     bool await_all(std::uint64_t view);
 
     std::size_t size() const { return pids_.size(); }

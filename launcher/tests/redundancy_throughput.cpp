@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * redundancy_throughput.cpp - the speed at which the nodes of a group protect their pieces and
- * rebuild lost ones, compared with the cost of each part on this machine: copying, tags, checksums,
- * arithmetic, TCP. Not a test.
+ * rebuild lost ones. Compares it with the cost of each part on this machine: copying, tags,
+ * checksums, arithmetic, TCP. Not a test.
  *
  * Usage: redundancy_throughput DIRECTORY [MIB] [NODES] [ROUNDS]
  *

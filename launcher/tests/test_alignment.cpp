@@ -170,7 +170,7 @@ TEST_F(Machine, ACallWithoutClockIsWaitedFor)
 
 TEST_F(Machine, NobodyWaitsForTheBeginningOfANonblockingCollective)
 {
-    page_clocks[1][0] = {world, 8, 8, 0, 5}; /* has begun three */
+    page_clocks[1][0] = {world, 8, 8, 0, 5}; /* three are begun */
     page_clocks[2][0] = {world, 7, 7, 0, 6}; /* has completed one finally */
     page_clocks[0][0] = {world, 6, 6, 0, 5};
     request();

@@ -129,7 +129,7 @@ TEST_F(LostAgent, ItMayBeLostAgain)
     forget_all();
     back(2, in_doubt());
     ASSERT_EQ(machine.phase(), Phase::cut);
-    EXPECT_EQ(take_orders(1), Types{}); /* it has been cut */
+    EXPECT_EQ(take_orders(1), Types{}); /* already cut */
     EXPECT_EQ(take_orders(2), Types{CKPT_MSG_CUT});
 }
 

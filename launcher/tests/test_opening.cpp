@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_opening.cpp - the real ckptd when its job's file system does not answer: the ranks run all
+ * test_opening.cpp - the real ckptd when its job's file system does not answer. The ranks run all
  * the same, requests end in time, and the job is saved when the file system answers.
  */
 #include "config.h"

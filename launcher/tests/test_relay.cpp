@@ -169,8 +169,8 @@ TEST_F(Relay, EndsWithTheProgram)
     EXPECT_NE(file.revents & POLLERR, 0);
 }
 
-/* Checkpoints at random moments: the read bytes and the held ones always make up the input so far,
- * and a relay that starts with these gives the same as the first one. */
+/* Checkpoints at random moments: the read bytes and the held ones always make up the input so far.
+ * A relay that starts with the held bytes gives the same as the first one. */
 TEST_F(Relay, EveryCheckpointHasEachByteOnce)
 {
     const std::string text = numbers(200000);

@@ -158,9 +158,9 @@ class Protocols : public testing::TestWithParam<Case>
     }
 };
 
-/* In half of the cases images are small, so that messages are still on their
- * way when all ranks are saved; and the new messages of a rank may arrive
- * before the old ones. */
+/* In half of the cases images are small, so that messages are still under way
+ * when all ranks are saved. The new messages of a rank may then arrive before
+ * the old ones. */
 TEST_P(Protocols, LogEveryCrossCutMessageOnce)
 {
     for (Rank ranks : {1, 2, 7, 24}) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_sweep.cpp - whole sweeps over every mesh for up to 70 nodes: each node
+ * test_sweep.cpp - whole sweeps over every mesh for up to 70 nodes. Each node
  * must end up with the sums, and with as many messages as chapter 2 of Plank
  * (1993) allows.
  */

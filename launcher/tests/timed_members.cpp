@@ -72,7 +72,7 @@ bool is_ready(int fd, int longest_ms)
 } // namespace
 
 struct TimedMembers::Member {
-    EventLoop loop; /* before what it watches */
+    EventLoop loop; /* outlives the objects that it watches */
     int socket = -1;
     SetAlarm *alarm = nullptr; /* the service's alarm */
     std::unique_ptr<Service> service;

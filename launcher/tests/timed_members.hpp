@@ -77,7 +77,7 @@ class TimedMembers
     membership::Endpoint probed_;
     std::vector<std::unique_ptr<Member>> members_;
     std::vector<Told> told_;
-    std::size_t read_ = 0; /* of these */
+    std::size_t read_ = 0; /* how many of told_ */
 };
 
 } // namespace ckpt::test

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * restore_subject.c - test program: saves itself to a raw image, dies, and
- * after each restore checks everything it can check about itself.
+ * after each restart checks everything it can check about itself.
  *
  *     restore_subject IMAGE FILE ROUNDS [stop]
  *
  * Dies ROUNDS times by SIGKILL after writing IMAGE. If restore_loader restores
  * it each time, it ends with status 0 and "survived ROUNDS" on stdout, and
- * "logged MESSAGES" if it received messages in logs (raw_image.h). stop: writes
- * only the address of its snapshot to IMAGE, in text, and stops, so that
- * another process can save and kill it.
+ * "logged MESSAGES" if it received messages in logs (raw_image.h).
+ *
+ * stop: writes only the address of its snapshot to IMAGE, in text, and stops,
+ * so that another process can save and kill it.
  */
 #include "raw_image.h"
 

@@ -212,8 +212,9 @@ TEST(Signals, a_handler_above_a_lower_call_counts_as_in_the_lower_half)
     });
 }
 
-/* The checkpoint signal comes while the handler blocks it, and so is delivered when the handler
- * returns: as with a small alternate stack, or at just that moment. */
+/* The checkpoint signal comes while the handler blocks it, so the kernel delivers it when the
+ * handler returns. This happens with a small alternate stack, or when the signal comes at just that
+ * moment. */
 void handler_that_is_followed(int)
 {
     const std::uint64_t ours = CKPT_SIGNAL_BIT(checkpoint_signal);

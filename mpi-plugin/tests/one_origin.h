@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * one_origin.h - rank 0 of two, which writes to the window memory of both: the plugin's own
- * staging, logs and log limits, over a window of plain memory. Replaces the rest of the plugin; a
- * test sets its answers and reads its notes.
+ * one_origin.h - rank 0 of two, which writes to the window memory of both. It uses the plugin's own
+ * staging, logs and log limits, over a window of plain memory. It replaces the rest of the plugin;
+ * a test sets its answers and reads its notes.
  */
 #ifndef CKPT_ONE_ORIGIN_H
 #define CKPT_ONE_ORIGIN_H

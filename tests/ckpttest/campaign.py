@@ -31,7 +31,8 @@ def options(description, settings):
 
 @contextlib.contextmanager
 def directory(parsed):
-    """Makes the scratch space; keeps it if the user named it or the run failed."""
+    """Makes the scratch space; keeps it if the user named it or the run
+    failed."""
     with scheduling.no_groups():
         if parsed.dir is not None:
             parsed.dir.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,7 @@
 """cluster.py - nodes on one machine: each has its own network namespace, host name, /dev/shm,
 scratch directory and run directory. Needs root.
 
-A node does not depend on its processes: after all of them are killed, commands can enter the node
+A node does not depend on its processes. After all of them are killed, commands can enter the node
 again, like a machine that was switched off and on.
 """
 

@@ -2,10 +2,11 @@
 """consistency.py - decides from the events of a run whether a cut through it is
 consistent, and whether its channel state was complete.
 
-This module judges by the events alone, and does not depend on how checkpoints are made.
-A history comes from a run that was rolled back to the cut and went on from there (see
-events.py). A cut gives, for each rank, the number of its events before the cut. After
-Chandy and Lamport (1985), section 2, and Mattern (1989), section 5.
+This module judges by the events alone, and does not depend on how checkpoints
+are made. A history comes from a run that was rolled back to the cut and went on
+from there (see events.py). A cut gives, for each rank, the number of its events
+before the cut. After Chandy and Lamport (1985), section 2, and Mattern (1989),
+section 5.
 
 Functions with `errors` in their name return a list of error texts.
 """
@@ -51,15 +52,17 @@ def traffic_of(history):
 
 
 def _when(places, position):
-    """Returns 'before and after the cut' for places in a log that is cut at a position."""
+    """Returns 'before and after the cut' for places in a log that is cut at a
+    position."""
     sides = ["before" if place < position else "after" for place in places]
     return f"{' and '.join(sides)} the cut" if sides else "never"
 
 
 def delivery_errors(cut, traffic):
-    """Finds messages that were not sent once and received once. A complete history ends
-    with no message under way. If the history was broken off, messages that were still
-    under way count as errors, so these errors come last."""
+    """Finds messages that were not sent once and received once. A complete
+    history ends with no message under way. If the history was broken off,
+    messages that were still under way count as errors, so these errors come
+    last."""
     errors, missing = [], []
     for message in sorted(traffic.sent.keys() | traffic.received.keys()):
         sent = traffic.sent.get(message, [])
@@ -86,8 +89,8 @@ def damage_errors(history):
 
 
 def order_errors(history):
-    """Finds messages of a channel that overtook one another: the message sent first
-    must match the receive posted first."""
+    """Finds messages of a channel that overtook one another: the message sent
+    first must match the receive posted first."""
     errors = []
     for rank, log in enumerate(history):
         newest = {}
@@ -102,15 +105,16 @@ def order_errors(history):
 
 
 def _sources(event, rank, ranks):
-    """Returns the ranks that must enter a collective before `rank` leaves it."""
+    """Returns the ranks that must enter a collective before `rank` leaves
+    it."""
     if event.peer == EVERYBODY:
         return members_of(event.comm, ranks)
     return {event.peer, rank}
 
 
 def _causes(history, traffic, rank, event):
-    """Returns the events of other ranks that directly precede `event`, as (rank,
-    place)."""
+    """Returns the events of other ranks that directly precede `event`, as
+    (rank, place)."""
     if event.kind == RECEIVED:
         message = message_of(rank, event)
         return [(message.sender, p) for p in traffic.sent.get(message, [])[:1]]
@@ -124,8 +128,8 @@ def _causes(history, traffic, rank, event):
 
 
 def clock_errors(history, traffic):
-    """Finds clocks that do not follow from the events, the first in each log. If the
-    clocks are wrong, conclusions from them are worthless."""
+    """Finds clocks that do not follow from the events, the first in each log.
+    If the clocks are wrong, conclusions from them are worthless."""
     errors = []
     for rank, log in enumerate(history):
         known = [0] * len(history)
@@ -218,7 +222,8 @@ def _ended(traffic, cut, ranks):
 
 
 def crossing(history, cut):
-    """Counts the messages and the collectives that are under way at a right cut."""
+    """Counts the messages and the collectives that are under way at a right
+    cut."""
     traffic = traffic_of(history)
     messages = sum(
         sent[0] < cut[message.sender]

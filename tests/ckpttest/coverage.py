@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""coverage.py - which functions of mpi.h the coverage program has called, and which it
-has called both before and after a checkpoint, a kill and a restart."""
+"""coverage.py - which functions of mpi.h the coverage program has called, and
+which it has called both before and after a checkpoint, a kill and a restart."""
 
 import re
 from dataclasses import dataclass, field
@@ -39,9 +39,9 @@ BY_NATURE = {
 
 @dataclass
 class Run:
-    """Sections that run in one job. If why_not is "", a checkpoint, a kill and a
-    restart happen in its middle. Otherwise why_not is the reason, for the functions
-    that only this run calls."""
+    """Sections that run in one job. If why_not is "", a checkpoint, a kill and
+    a restart happen in its middle. Otherwise why_not is the reason, for the
+    functions that only this run calls."""
 
     name: str
     words: list  # options and sections
@@ -62,7 +62,8 @@ RUNS = [
     Run("abort", ["--abort", "info"], "ends the job", code=7),
 ]
 
-# The program that is built with Open MPI 5.0, for the functions that its header adds.
+# The program that is built with Open MPI 5.0, for the functions that its header
+# adds.
 MPI4 = Run("mpi4", ["mpi4"], place="mpi4")
 
 
@@ -96,7 +97,8 @@ class Coverage:
                 self.across.add(name)
 
     def not_across(self):
-        """Returns the called functions that no checkpoint separated, and why."""
+        """Returns the called functions that no checkpoint separated, and
+        why."""
         return {
             name: BY_NATURE.get(name) or self.reasons.get(name)
             for name in sorted(self.called - self.across)

@@ -45,7 +45,7 @@ class Saved:
     """A checkpoint that no restart has judged yet."""
 
     name: str
-    logs: list  # what the saved job had logged when it ended
+    logs: list  # the saved job's logs at its end
 
 
 class Run:
@@ -133,8 +133,8 @@ class Run:
         return history
 
     def count(self, history, cut):
-        """What crosses a right cut; and whether a wrong one would have been
-        found, which it mostly becomes when a rank goes to its end."""
+        """Counts what crosses a right cut, and whether a wrong cut would have been
+        found: a cut that is moved to the end of one rank's log is mostly wrong."""
         messages, collectives = consistency.crossing(history, cut)
         self.counts["messages across the cuts"] += messages
         self.counts["cuts with messages across"] += messages > 0

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""cycles.py - kills a job at random moments, also in the middle of a checkpoint, and
-restarts it.
+"""cycles.py - kills a job at random moments, also in the middle of a
+checkpoint, and restarts it.
 
-A cycle is one run of a self-checking program. It is started, saved once or more, killed
-with SIGKILL at a random moment and restarted from the newest committed checkpoint. It
-may be killed again before it runs to its end. Each restart must go on where that
-checkpoint was taken, and each answer must be right.
+A cycle is one run of a self-checking program. It is started, saved once or
+more, killed with SIGKILL at a random moment and restarted from the newest
+committed checkpoint. It may be killed again before it runs to its end. Each
+restart must go on where that checkpoint was taken, and each answer must be
+right.
 """
 
 import json
@@ -97,7 +98,8 @@ class Cycle:
         return True
 
     def kill(self):
-        """Sends SIGKILL to everything, in one of three cases during a checkpoint."""
+        """Sends SIGKILL to everything, in one of three cases during a
+        checkpoint."""
         job = self.parts[-1]
         if self.chance.random() < 1 / 3:
             self.kill_in_checkpoint(job)
@@ -120,7 +122,8 @@ class Cycle:
         self.unfinished = Known(after, last_step(job))
 
     def restart(self):
-        """Restarts the newest checkpoint and checks that the job goes on from there."""
+        """Restarts the newest checkpoint and checks that the job goes on from
+        there."""
         newest = self.lab.checkpoints()[-1]
         known = self.known.get(newest["number"], self.unfinished)
         job = self.lab.restart()
@@ -156,8 +159,8 @@ def run_cycles(
 ):
     """Runs cycles until one fails; returns the counts. Raises on a failure.
 
-    program: prints its progress at least every STEPS_PER_LINE steps. ways: values of
-    WAYS, which the cycles take in turn.
+    program: prints its progress at least every STEPS_PER_LINE steps.
+    ways: values of WAYS, which the cycles take in turn.
     """
     native = Lab(directory / "native")
     expected = native.run_native(program).answer

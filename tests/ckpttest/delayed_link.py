@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """delayed_link.py PORT TAP MILLISECONDS - a slow cable between a network device and a
-tap that this program makes: frames that come in at one end go out at the other end
-later. It goes on in the background when the tap exists, and ends when the tap is
-deleted.
+tap that this program makes. Frames that come in at one end go out at the other end
+later. The program goes on in the background when the tap exists, and ends when the tap
+is deleted.
 
 It replaces netem on kernels without that module. Frames carry the virtio header: large
 frames stay whole, and the last receiver may compute checksums.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""demo.py - a LAMMPS run survives kill -9; what run-demo does and shows."""
+"""demo.py - a LAMMPS run survives kill -9; the code of run-demo."""
 
 import shlex
 import shutil
@@ -27,7 +27,8 @@ def show_command(job):
 
 
 def run_undisturbed(lab, program):
-    """Runs the program undisturbed for comparison; returns its answer and duration."""
+    """Runs the program undisturbed for comparison; returns its answer and
+    duration."""
     job = lab.start_native(program)
     show_command(job)
     job.succeed(300)
@@ -37,7 +38,8 @@ def run_undisturbed(lab, program):
 
 
 def run_and_kill(lab, program):
-    """Runs the program to the checkpoint and a bit further, then kills everything."""
+    """Runs the program to the checkpoint and a bit further, then kills
+    everything."""
     job = lab.start(program)
     show_command(job)
     job.wait_for(rf"^ +{SAVE_AT} ", timeout=300)
@@ -52,7 +54,8 @@ def run_and_kill(lab, program):
 
 
 def first_line_time(job, program):
-    """Returns the seconds from the start of a job to its first line of results."""
+    """Returns the seconds from the start of a job to its first line of
+    results."""
     line = job.wait_for(program.progress, timeout=300).string
     return job.times[job.lines.index(line)] - job.started
 

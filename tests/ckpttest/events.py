@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """events.py - the logs of the ranks of apps/events, and their histories.
 
-A history is a list of logs, one for each rank; a log is the list of its events in
-order. apps/events/log.h describes the record of an event.
+A history is a list of logs, one for each rank; a log is the list of its events
+in order. apps/events/log.h describes the record of an event.
 """
 
 import struct
@@ -23,7 +23,7 @@ class Event(NamedTuple):
     number: int  # of the message in its channel, or of the collective
     order: int  # receipts: the order in which their receives were posted
     kind: int
-    peer: int  # the other end; of a collective, the rank that the others hear from
+    peer: int  # the other end; of a collective, the rank that others hear from
     comm: int
     tag: int
     damaged: int
@@ -70,8 +70,8 @@ def record_size(ranks):
 
 
 def parse_log(data, ranks):
-    """Returns the events in the bytes of a log; ignores the partial event that a kill
-    may leave."""
+    """Returns the events in the bytes of a log; ignores the partial event that
+    a kill may leave."""
     head = len(Event._fields) - 1
     record = _record(ranks)
     whole = data[: len(data) - len(data) % record.size]

@@ -43,8 +43,8 @@ def require_programs():
 
 
 def build(directory, jobs):
-    """Returns the fuzzer. Code of the process is instrumented, too: it runs nowhere else; but
-    the restorer's is built by the usual compiler, whose options it has."""
+    """Builds and returns the fuzzer. This instruments libckpt, too, which no other program uses
+    here. The usual compiler builds the restorer, which needs that compiler's options."""
     directory.mkdir(parents=True, exist_ok=True)
     make = ["make", "-s", f"-j{jobs}"]
     if not (directory / "config.status").exists():

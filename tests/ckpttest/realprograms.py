@@ -37,7 +37,8 @@ def wait_for_moment(job, program, fraction, native):
 
 
 def run_once(directory, program, fraction, native):
-    """Runs a program that is saved, killed and restarted; returns a row of the table."""
+    """Runs a program that is saved, killed and restarted; returns a row of the
+    table."""
     lab = Lab(directory)
     try:
         first = lab.start(program)
@@ -65,7 +66,8 @@ def run_once(directory, program, fraction, native):
 
 
 def run_kind(directory, kind, times, seed):
-    """Runs a program natively and then `times` times with a restart; yields rows."""
+    """Runs a program natively and then `times` times with a restart; yields
+    rows."""
     chance = random.Random(f"{seed} {kind}")
     program = KINDS[kind]()
     native = Lab(directory / f"{kind}-native").run_native(program)

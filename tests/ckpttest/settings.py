@@ -20,7 +20,8 @@ PATIENCE = float(os.environ.get("CKPT_TEST_PATIENCE", "120"))
 
 
 def environment(**more):
-    """Returns this process's environment, without settings of ckpt, and `more`."""
+    """Returns this process's environment, without settings of ckpt, and
+    `more`."""
     clean = {
         name: value
         for name, value in os.environ.items()

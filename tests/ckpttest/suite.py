@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""suite.py - mpi4py's own test suite, saved again and again while it runs, and killed
-and restarted in between."""
+"""suite.py - mpi4py's own test suite, saved again and again while it runs, and
+killed and restarted in between."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -36,7 +36,8 @@ def _tests_done(lab):
 
 
 def _save(lab, job, run):
-    """Takes one checkpoint, which may be refused. Returns True if it was committed."""
+    """Takes one checkpoint, which may be refused. Returns True if it was
+    committed."""
     done = lab.ckpt("checkpoint", job.pid, timeout=120)
     if done.returncode == 0:
         run.saved += 1
@@ -48,9 +49,9 @@ def _save(lab, job, run):
 
 
 def disturbed(lab, pauses, kills, ranks=2):
-    """Runs the suite, saved after each of the pauses (seconds, an endless sequence).
-    Kills and restarts it at the first checkpoint after each of `kills`: numbers of
-    completed tests, in ascending order."""
+    """Runs the suite, saved after each of the pauses (seconds, an endless
+    sequence). Kills and restarts it at the first checkpoint after each of
+    `kills`: numbers of completed tests, in ascending order."""
     program = programs.mpi4py_suite(ranks)
     run = Run()
     kills = list(kills)

@@ -5,8 +5,8 @@ import statistics
 
 
 def render(header, rows):
-    """Returns a plain text table: columns as wide as needed, numbers as given, one line
-    per row."""
+    """Returns a plain text table: columns as wide as needed, numbers as given,
+    one line per row."""
     cells = [[str(cell) for cell in row] for row in [header, *rows]]
     widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
     lines = [

@@ -47,7 +47,8 @@ class Tap:
             one.close()
 
     def said_to(self, port):
-        """Returns the bytes that each caller has sent to a port, from the beginning."""
+        """Returns the bytes that each caller has sent to a port, from the
+        beginning."""
         begins, parts = {}, defaultdict(dict)
         for packet in self._packets:
             (whole,) = struct.unpack_from("!H", packet, 2)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """trees.py - kills a program that changes a tree of files at random moments, also during the
-rollback of its files; the tree must equal the tree of an undisturbed run."""
+rollback of its files. The tree must equal the tree of an undisturbed run."""
 
 import collections
 import os

@@ -50,7 +50,7 @@ def result(lines, _directory):
 
 
 def program(name, steps, size, *, ranks, way=()):
-    """Returns one of the programs of WAYS with these options."""
+    """Returns a program of WAYS with these options."""
     argv = [APPS / "windows" / name, f"--steps={steps}", f"--size={size}", *way]
     return Program(" ".join([name, *way]), argv, ranks, answer=result)
 
