@@ -140,7 +140,7 @@ def test_a_rank_does_something_else_in_its_replay(lab, saved):
     job.wait_for(f"^ckpt: {salvage} cannot be used: the rank that was to be replayed has failed")
     before = f"{JOB}/1" if saved else "the beginning"
     job.wait_for(f"^ckpt: rank 1 .* was killed by .*; restart 2 of at most 10, from {before}")
-    job.succeed()
+    job.succeed(replays.LONG)
     assert windows.result(job.lines, lab.work)
 
 
@@ -169,7 +169,7 @@ def test_after_a_restart_of_all(lab, expected):
     job.wait_for(program.progress)
     os.kill(wait_for_checkpoints(lab, 4)[3], signal.SIGKILL)
     job.wait_for("^ckpt: rank 3 .*; it is replayed")
-    job.succeed()
+    job.succeed(replays.LONG)
     assert lab.answer(program, job) == expected(name, *SIZES[name])
 
 
@@ -230,7 +230,7 @@ class Epochs:
         """Kills a rank and waits for its replay."""
         os.kill(self.pids[rank], signal.SIGKILL)
         self.job.wait_for(f"^ckpt: rank {rank} .*; it is replayed")
-        self.job.succeed()
+        self.job.succeed(replays.LONG)
 
 
 def kept(ranks, rank):
@@ -280,7 +280,7 @@ def test_a_checkpoint_waits_for_direct_puts_to_it(lab, expected, windows_are, hi
     assert seen, "nobody has taken a checkpoint while puts were under way"
     before = kept(ranks, TARGET)
     assert any(kept(ranks, TARGET) > before for _, ranks, _ in epochs.looks())
-    epochs.job.succeed()
+    epochs.job.succeed(replays.LONG)
     assert lab.answer(epochs.program, epochs.job) == expected("open_epoch", *SIZES["open_epoch"])
 
 

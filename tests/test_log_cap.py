@@ -76,7 +76,7 @@ def test_a_rank_takes_no_checkpoint_of_itself(lab, expected, victim):
         job.wait_for(f"^ckpt: rank {victim} .*; it is replayed")
         newest += 1
     job.wait_for(f"^ckpt: rank {victim} .*; restart 1 of at most 10, from {JOB}/{newest}")
-    job.succeed()
+    job.succeed(replays.LONG)
     assert lab.answer(program, job) == expected("absent", *size)
 
 
@@ -90,7 +90,7 @@ def test_balanced_ranks_have_few_copies(lab, expected):
     while job.run_on(POLL):
         if status := status_of(lab):
             samples.append(status)
-    job.succeed()
+    job.succeed(replays.LONG)
     assert lab.answer(program, job) == expected("stencil", *size)
     assert min(one["kept"] for one in samples[-1]["independent"]) > MOST_COPIES
     assert samples[-1]["capped"]["taken"] == 0
@@ -130,6 +130,6 @@ def test_what_others_have_saved_becomes_known_late(lab, expected):
     assert replays.is_replayable(status)
     os.kill(pid_of(status, 1), signal.SIGKILL)
     job.wait_for("^ckpt: rank 1 .*; it is replayed")
-    job.succeed()
+    job.succeed(replays.LONG)
     assert lab.answer(program, job) == expected("stencil", *size)
     print(f"largest log: {told} bytes, told seldom {seldom}")

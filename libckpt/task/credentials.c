@@ -119,6 +119,11 @@ int ckpt_credentials_read(int tid, struct ckpt_credentials *credentials)
     return 0;
 }
 
+_Static_assert(sizeof(struct ckpt_credentials) ==
+                   (4 + 4 + 1 + CKPT_GROUPS + 1) * sizeof(uint32_t) + 5 * sizeof(uint64_t) +
+                       2 * sizeof(uint32_t),
+               "padding would be compared");
+
 static int are_equal(const struct ckpt_credentials *one, const struct ckpt_credentials *other)
 {
     return memcmp(one, other, sizeof(*one)) == 0;

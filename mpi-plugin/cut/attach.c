@@ -134,11 +134,11 @@ int ckpt_attach(int collective, uint64_t *epoch, struct ckpt_failure *failure)
 {
     static char coordinator[sizeof(((struct ckpt_message *)0)->text)];
     struct ckpt_message message = {.type = CKPT_MSG_JOIN};
-    int error, code;
+    int error, code, agreed = 0;
 
     message.text[0] = '\0';
     if (collective) {
-        ckpt_launch_name_agree();
+        agreed = ckpt_launch_name_agree();
     }
     error = find_agent(message.text, sizeof(message.text), epoch, failure);
     if (collective) {
@@ -147,7 +147,10 @@ int ckpt_attach(int collective, uint64_t *epoch, struct ckpt_failure *failure)
     if (collective && !ckpt_alone()) {
         CKPT_CALL(code, Bcast, coordinator, (int)sizeof(coordinator),
                   CKPT_LOWER(MPI_BYTE), 0, CKPT_LOWER(MPI_COMM_WORLD));
-        (void)code;
+        agreed = code == MPI_SUCCESS ? agreed : -EPROTO;
+    }
+    if (error == 0 && agreed != 0) { /* all ranks have made the same calls */
+        error = ckpt_fail(failure, agreed, "the ranks cannot agree on an agent: MPI_Bcast fails");
     }
     ckpt_text_copy(message.text, sizeof(message.text), coordinator);
     if (error != 0) {

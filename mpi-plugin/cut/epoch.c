@@ -83,17 +83,19 @@ struct ckpt_epoch_peer *ckpt_epoch_peer(int rank)
     return &peers[rank];
 }
 
-static int count_peers(void)
+static int make_peers(void)
+{
+    if (peers == NULL) {
+        peers = ckpt_memory_alloc((size_t)MPI_COMM_WORLD->size * sizeof(*peers));
+    }
+    return peers == NULL ? -ENOMEM : 0;
+}
+
+static void count_peers(void)
 {
     const int size = MPI_COMM_WORLD->size;
     struct ckpt_peer *counted = ckpt_page_peers(ckpt_rank_page());
 
-    if (peers == NULL) {
-        peers = ckpt_memory_alloc((size_t)size * sizeof(*peers));
-    }
-    if (peers == NULL) {
-        return -ENOMEM;
-    }
     ckpt_communicators_count(counted, size);
     for (int i = 0; i < size; i++) {
         peers[i] = (struct ckpt_epoch_peer){
@@ -106,7 +108,6 @@ static int count_peers(void)
     peers[MPI_COMM_WORLD->rank].has_told = 1;
     peers[MPI_COMM_WORLD->rank].was_told = 1;
     peers[MPI_COMM_WORLD->rank].expected = peers[MPI_COMM_WORLD->rank].cut_sent;
-    return 0;
 }
 
 /* Records an error of a step without which the log is incomplete. */
@@ -167,8 +168,12 @@ uint64_t ckpt_epoch_last(void)
 int ckpt_epoch_cut(const struct ckpt_message *message, int inside,
                    struct ckpt_failure *failure)
 {
-    int error = ckpt_log_file_open(message->text, failure);
+    int error;
 
+    if (make_peers() != 0) { /* the rank keeps the old colour, and its receives */
+        return ckpt_fail(failure, -ENOMEM, "no memory for the counts of messages");
+    }
+    error = ckpt_log_file_open(message->text, failure);
     if (!inside && ckpt_intake_begin() != 0) {
         error = ckpt_fail(failure, -ENOMEM, "no memory for the message log");
     }
@@ -176,9 +181,7 @@ int ckpt_epoch_cut(const struct ckpt_message *message, int inside,
         ckpt_synchronous_hold(message->epoch);
         ckpt_synchronous_keep();
     }
-    if (count_peers() != 0) { /* the rank keeps the old colour */
-        return ckpt_fail(failure, -ENOMEM, "no memory for the counts of messages");
-    }
+    count_peers();
     ckpt_history_begin();
     ckpt_intake_mark();
     ckpt_channels_turn();

@@ -14,6 +14,8 @@
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
 
+#include <errno.h>
+
 static char name[256];
 
 static void make_name(void)
@@ -29,22 +31,22 @@ static void make_name(void)
     ckpt_text_format(name, sizeof(name), "launch-%x%x", random[0], random[1]);
 }
 
-void ckpt_launch_name_agree(void)
+int ckpt_launch_name_agree(void)
 {
     const char *given = ckpt_runtime_getenv("PMIX_NAMESPACE");
     int code;
 
     if (ckpt_alone_launch_name(name, sizeof(name))) {
-        return;
+        return 0;
     }
     if (given != NULL) {
         ckpt_text_copy(name, sizeof(name), given);
-        return;
+        return 0;
     }
     make_name();
     CKPT_CALL(code, Bcast, name, (int)sizeof(name), CKPT_LOWER(MPI_BYTE), 0,
               CKPT_LOWER(MPI_COMM_WORLD));
-    (void)code; /* on an error the ranks' names differ */
+    return code == MPI_SUCCESS ? 0 : -EPROTO;
 }
 
 const char *ckpt_launch_name(void)

@@ -374,13 +374,14 @@ static int rebuild_in_order(void)
  * ckpt_memory_alloc stays. */
 static int free_ghosts(void)
 {
-    int code = MPI_SUCCESS;
+    int first = MPI_SUCCESS, code;
 
     for (; ghosts != NULL; ghosts = (MPI_Comm)ghosts->handle.next) {
         CKPT_CALL(code, Comm_free, (MPI_Comm *)&ghosts->handle.lower);
+        first = first == MPI_SUCCESS ? code : first;
         ckpt_channels_free(ghosts);
     }
-    return code;
+    return first;
 }
 
 int ckpt_communicators_replay(void)

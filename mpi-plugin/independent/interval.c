@@ -32,7 +32,7 @@ static size_t log_size;
 
 static uint64_t capacity(void)
 {
-    const char *text = getenv("CKPT_LOG_LIMIT");
+    const char *text = ckpt_runtime_getenv("CKPT_LOG_LIMIT");
     const uint64_t bytes = text != NULL ? strtoull(text, NULL, 10) : 0;
 
     return bytes == 0 ? CAPACITY : (bytes + PAGE - 1) & ~(PAGE - 1);

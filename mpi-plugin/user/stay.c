@@ -169,8 +169,8 @@ int ckpt_hold_enable(void)
 {
     int now = GET(ckpt_hold.regions);
 
-    own_regions--;
-    do { /* an unmatched call leaves this at 0 */
+    own_regions -= own_regions > 0;
+    do { /* an unmatched call leaves both at 0 */
         if (now == 0) {
             return CKPT_ABSENT;
         }
