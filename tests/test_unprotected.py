@@ -48,7 +48,10 @@ def since(metrics):
 
 
 def ticks(job):
-    return [int(line.split()[1]) for line in job.lines if line.startswith("tick")]
+    lines = [line for line in job.lines if line.startswith("tick")]
+    numbers = [re.fullmatch(r"tick (\d+)", line) for line in lines]
+    assert all(numbers), [line for line, number in zip(lines, numbers) if not number]
+    return [int(number[1]) for number in numbers]
 
 
 def vanish(lab):

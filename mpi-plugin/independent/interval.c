@@ -8,6 +8,7 @@
 #include "independent/private_memory.h"
 #include "independent/replay.h"
 #include "runtime/crossing.h"
+#include "runtime/runtime.h"
 
 #include <stdlib.h>
 
