@@ -20,15 +20,6 @@ constexpr int most_refusals = 16; /* per second */
 
 } // namespace
 
-const char *drop_name(Drop reason)
-{
-    constexpr const char *names[drop_reasons] = {
-        "foreign",     "forged", "older incarnation", "newer incarnation",
-        "misdirected", "former process",  "replayed",  "malformed"};
-
-    return names[static_cast<std::size_t>(reason)];
-}
-
 bool Gate::Window::accept(std::uint64_t sequence)
 {
     constexpr std::uint64_t bits = 64;

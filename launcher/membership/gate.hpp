@@ -30,7 +30,6 @@ enum class Drop {
     malformed    /* authentic, but not a valid message */
 };
 constexpr std::size_t drop_reasons = 8;
-const char *drop_name(Drop reason);
 
 class Gate
 {

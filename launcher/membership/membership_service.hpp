@@ -70,8 +70,6 @@ class Service
     bool has_heard() const;
     /* Number of datagrams that the gate has dropped. */
     std::uint64_t dropped(Drop reason) const { return gate_.dropped(reason); }
-    /* Number of datagrams that the kernel did not accept for sending. */
-    std::uint64_t unsent() const { return unsent_; }
 
   private:
     using Time = Protocol::Time;
@@ -106,7 +104,6 @@ class Service
     Gate gate_;
     Protocol protocol_;
     std::vector<Peer> peers_;
-    std::uint64_t unsent_ = 0;
     std::shared_ptr<bool> alive_; /* false when this object is destroyed */
 };
 

@@ -29,7 +29,6 @@ enum class Reason : std::uint32_t {
     gone = 2,    /* its process has ended and was not replaced */
     leaving = 3  /* it wants to leave */
 };
-const char *reason_name(Reason reason);
 
 namespace message
 {

@@ -21,21 +21,6 @@ constexpr milliseconds refusals_apart{3000};
 
 } // namespace
 
-const char *reason_name(Reason reason)
-{
-    switch (reason) {
-    case Reason::silent:
-        return "no sign of life";
-    case Reason::gone:
-        return "its agent has ended and was not replaced";
-    case Reason::leaving:
-        return "it has left";
-    case Reason::unknown:
-        break;
-    }
-    return "other nodes have missed it";
-}
-
 RingWatch::RingWatch(MemberId self, std::size_t members, Options options)
     : self_(self), options_(options), signs_(members)
 {

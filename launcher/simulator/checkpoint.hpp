@@ -121,7 +121,6 @@ class Checkpoint : public EventHandler, public CutRules
     void commit(Seconds when);
 
     bool over_at(Rank rank) const { return over_known_[rank]; }
-    bool all_saved() const { return saved_count_ == job_.ranks; }
     bool is_saved(Rank rank) const { return saved_[rank]; }
     bool is_asked(Rank rank) const { return asked_[rank]; }
 

@@ -181,12 +181,6 @@ static inline long ckpt_sys_poll(struct pollfd *files, unsigned long count,
 
 struct msghdr;
 
-static inline long ckpt_sys_sendmsg(int fd, const struct msghdr *message,
-                                    int flags)
-{
-    return ckpt_syscall3(SYS_sendmsg, fd, (long)message, flags);
-}
-
 static inline long ckpt_sys_recvmsg(int fd, struct msghdr *message, int flags)
 {
     return ckpt_syscall3(SYS_recvmsg, fd, (long)message, flags);
@@ -358,11 +352,6 @@ static inline long ckpt_sys_nanosleep(const void *time, void *left)
 static inline long ckpt_sys_getcwd(char *buffer, size_t size)
 {
     return ckpt_syscall3(SYS_getcwd, (long)buffer, (long)size, 0);
-}
-
-static inline long ckpt_sys_chdir(const char *path)
-{
-    return ckpt_syscall3(SYS_chdir, (long)path, 0, 0);
 }
 
 static inline int ckpt_sys_umask(int mask)

@@ -121,12 +121,6 @@ struct ckpt_handle *ckpt_first_unsavable(void)
             return handle;
         }
     }
-    for (handle = ckpt_live(CKPT_REQUEST); handle != NULL;
-         handle = ckpt_live_next(handle)) {
-        if (((MPI_Request)handle)->request_kind == CKPT_REQUEST_FOREIGN) {
-            return handle;
-        }
-    }
     return NULL;
 }
 

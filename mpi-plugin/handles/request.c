@@ -407,9 +407,3 @@ MPI_Request ckpt_request_remote(MPI_Request lower, const char *creator,
 {
     return adopt(CKPT_REQUEST_REMOTE, lower, creator, site);
 }
-
-MPI_Request ckpt_request_foreign(MPI_Request lower, const char *creator,
-                                 void *site)
-{
-    return adopt(CKPT_REQUEST_FOREIGN, lower, creator, site);
-}

@@ -21,7 +21,6 @@ enum ckpt_request_kind {
     CKPT_REQUEST_REMOTE,      /* access to a window */
     CKPT_REQUEST_EXCHANGE,    /* MPI_Isendrecv: consists of two requests */
     CKPT_REQUEST_PARTITIONED, /* cut/partition.h */
-    CKPT_REQUEST_FOREIGN, /* cannot be made again */
 };
 
 enum ckpt_send_mode {
@@ -168,10 +167,5 @@ MPI_Request ckpt_request_file(MPI_Request lower, MPI_File file,
 /* Returns a request for an access to a window that the lower half has started. */
 MPI_Request ckpt_request_remote(MPI_Request lower, const char *creator,
                                 void *site);
-
-/* Returns a request for an operation that the lower half made and that a restart cannot
- * make again. */
-MPI_Request ckpt_request_foreign(MPI_Request lower, const char *creator,
-                                 void *site);
 
 #endif

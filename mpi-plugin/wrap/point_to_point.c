@@ -560,15 +560,6 @@ static int start(MPI_Request request)
     if (request == MPI_REQUEST_NULL || !request->persistent || request->active) {
         return MPI_ERR_REQUEST;
     }
-    if (request->request_kind == CKPT_REQUEST_FOREIGN) {
-        int code;
-
-        CKPT_CALL(code, Start, (MPI_Request *)&request->handle.lower);
-        if (code == MPI_SUCCESS) {
-            ckpt_request_activate(request);
-        }
-        return code;
-    }
     if (request->request_kind == CKPT_REQUEST_COLLECTIVE) {
         return ckpt_persistent_start(request);
     }
