@@ -15,8 +15,8 @@ ZSH = INSTALL / "share/zsh/site-functions/_ckpt"
 
 # Wrong command lines, with the text that each message must contain.
 WRONG = {
-    "checkpiont": "there is no command 'checkpiont'; did you mean 'checkpoint'?",
-    "xyzzy": "there is no command 'xyzzy'; see ckpt help",
+    "checkpiont": "unknown command 'checkpiont'; did you mean 'checkpoint'?",
+    "xyzzy": "unknown command 'xyzzy'; see ckpt help",
     "": "give a command",
     "checkpoint --kil": "checkpoint has no option --kil; did you mean '--kill'?",
     "--json list": "--json goes behind the command: ckpt list --json",
@@ -24,10 +24,10 @@ WRONG = {
     "run mpirun -np 2 ./app": "run: 'mpirun' and what follows it must be behind --",
     "checkpoint a b": "checkpoint: 'b' is one word too many",
     "tune --dir": "--dir needs a value",
-    "gc --keep 0": "--keep: '0' is no whole number from 1 on",
-    "gc --keep x": "--keep: 'x' is no whole number from 1 on",
+    "gc --keep 0": "--keep: invalid number '0': expected a whole number from 1 on",
+    "gc --keep x": "--keep: invalid number 'x': expected a whole number from 1 on",
     "restart --verify fulll": "'fulll' is none of none, quick, full; did you mean 'full'?",
-    "run --pool 12Q -- true": "--pool: '12Q' is no number of bytes; write for example 200M or 1G",
+    "run --pool 12Q -- true": "--pool: invalid number of bytes '12Q'; write for example 200M or 1G",
 }
 
 

@@ -78,7 +78,7 @@ def test_a_link_is_cut(box, lab, native):
     assert cut_off
     wait_until_watched(lab, job, "n1", "n2")
     box.cut("n2")
-    job.wait_for("^ckpt: node n2 was lost; what is left of the job is ended")
+    job.wait_for("^ckpt: node n2 was lost; the rest of the job is ended")
     job.wait_for("^ckpt: node n2 was lost; restart 1")
     job.wait_for(program.progress)
     assert processes.wait_until_gone(cut_off, 10)

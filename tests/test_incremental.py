@@ -100,7 +100,7 @@ def test_by_content(lab, native):
     job.kill()
     hurry.touch()
     (log,) = lab.store.glob("*/ckptd-*.log")
-    assert "by its content: it has no userfaultfd" in log.read_text()
+    assert "by comparing contents: it has no userfaultfd" in log.read_text()
     assert bases(lab) == {1: 0, 2: 1, 3: 2}
     assert min(sizes[1:]) < sizes[0] / 2, sizes
     again = lab.restart()

@@ -137,7 +137,7 @@ def test_a_rank_does_something_else_in_its_replay(lab, saved):
     salvage = f"{JOB}/{1 + saved}"
     job.wait_for(f"^ckpt: rank 1 .*; restart 1 of at most 10, from {salvage}")
     job.wait_for("^ckpt: rank 1 cannot be replayed: ")
-    job.wait_for(f"^ckpt: {salvage} cannot be used: the rank that was to be replayed has failed")
+    job.wait_for(f"^ckpt: {salvage} cannot be used: the replay of the rank has failed")
     before = f"{JOB}/1" if saved else "the beginning"
     job.wait_for(f"^ckpt: rank 1 .* was killed by .*; restart 2 of at most 10, from {before}")
     job.succeed(replays.LONG)

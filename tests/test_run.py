@@ -122,7 +122,7 @@ def test_before_the_first_checkpoint(lab, native):
     ("options", "number", "reason"),
     [
         ([], signal.SIGSEGV, "there is no checkpoint to restart from$"),
-        (["--no-fresh-start"], signal.SIGKILL, "it must not begin anew$"),
+        (["--no-fresh-start"], signal.SIGKILL, "the job must not start over$"),
     ],
 )
 def test_no_fresh_start(lab, options, number, reason):

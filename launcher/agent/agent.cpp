@@ -59,7 +59,7 @@ std::vector<control::IndependentStatus> independent_status(const IndependentStat
                          rank.logged_bytes, rank.trimmed_bytes, rank.payload_bytes,
                          rank.control_bytes, rank.logging_ns, rank.keeping_ns,
                          own_obstacle(state, number, rank.kept).empty(),
-                         was_asked_in_vain(rank), node.copies(number)});
+                         ignores_requests(rank), node.copies(number)});
     }
     return ranks;
 }

@@ -210,7 +210,7 @@ class BlockConnection::Parts
     static void require_order(bool condition)
     {
         if (!condition) {
-            fail("something else is read than what was announced");
+            fail("the bytes read are not those that were announced");
         }
     }
 

@@ -22,7 +22,7 @@ namespace
 std::uint64_t number_of(const json &object, const char *field)
 {
     if (!object.at(field).is_number_unsigned()) {
-        refuse(Refusal::malformed, "'{}' is no number of bytes", field);
+        refuse(Refusal::malformed, "invalid number of bytes '{}'", field);
     }
     return object.at(field).get<std::uint64_t>();
 }

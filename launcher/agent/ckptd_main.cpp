@@ -135,8 +135,8 @@ void declare(CLI::App &app, Options &options)
                    "How long ranks stand still: stop, memory, cow, cll or auto")
         ->envname("CKPT_SNAPSHOT");
     app.add_option("--pool", options.pool,
-                   "Memory for copies of pages that ranks write to before they are "
-                   "saved (cll): 64M, 1G (0: up to a quarter of what is free)")
+                   "Memory for copies of pages that ranks write to before they are saved (cll): "
+                   "64M, 1G (0: up to a quarter of the free memory)")
         ->envname("CKPT_POOL")
         ->transform(CLI::AsSizeValue(false));
     app.add_option("--granule", options.granule,
@@ -154,8 +154,7 @@ void declare(CLI::App &app, Options &options)
         ->envname("CKPT_WRITE_RATE")
         ->transform(CLI::AsSizeValue(false));
     app.add_option("--incremental", options.increments,
-                   "Checkpoints with no more than what has changed, between two that "
-                   "have all")
+                   "Number of checkpoints with only the changed pages after each full one")
         ->envname("CKPT_INCREMENTAL");
     app.add_option("--keep", options.keep, "Committed checkpoints to keep")
         ->envname("CKPT_KEEP")

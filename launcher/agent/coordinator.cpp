@@ -142,7 +142,7 @@ void Coordinator::end(bool is_asked_for)
     }
     free_nodes();
     spdlog::info("job {} has ended{}", job_,
-                 ended_as_ == control::interrupted ? ", as somebody has asked for that" : "");
+                 ended_as_ == control::interrupted ? ", on request" : "");
 }
 
 /* ---- Requests ------------------------------------------------------------- */
@@ -210,7 +210,7 @@ void Coordinator::client_gone(ClientId client)
     }
     std::erase_if(unopened_, [](const Unopened &waiting) { return waiting.clients.empty(); });
     if (std::erase_if(held_clients_, is) > 0 && !is_holding()) {
-        drop_held("nobody waits for it any more");
+        drop_held("the request was withdrawn");
     }
 }
 

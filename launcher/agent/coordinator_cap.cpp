@@ -37,8 +37,7 @@ void Coordinator::tick_cap(Time now)
     if (!cap_.is_due(now, *last_end_) || !machine_.obstacle().empty()) {
         return;
     }
-    spdlog::warn("asked in vain for checkpoints of themselves, so that logs can be trimmed: "
-                 "ranks {}; all are saved",
+    spdlog::warn("ranks {} did not take the requested independent checkpoint; taking a global one",
                  fmt::join(cap_.asked(), ", "));
     cap_.begun();
     capped_.ranks = cap_.asked();

@@ -30,7 +30,7 @@ void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t,
 {
     if (rank_count != machine_.rank_count() || rank < 0 ||
         rank >= machine_.rank_count()) {
-        fail("rank {} of {} on {} is no rank of this job", rank, rank_count,
+        fail("rank {} of {} on {} does not belong to this job", rank, rank_count,
              node.host());
     }
     if (machine_.phase() != Phase::idle) { /* the rank has lost its agent and has returned */

@@ -63,7 +63,7 @@ bool Coordinator::rank_of_held(int rank, const ckpt_message &message)
             tell_held();
         }
         return true;
-    case CKPT_MSG_STUCK:
+    case CKPT_MSG_HOLD_BLOCKED:
         if (held_.stuck(rank, message) && is_holding()) {
             tell_safe_point(held_.safe_point());
         }
@@ -101,7 +101,7 @@ void Coordinator::hold(std::vector<Waiting> clients)
     held_clients_.insert(held_clients_.end(), queue_.begin(), queue_.end());
     queue_.clear();
     if (held_clients_.empty()) { /* all clients have left meanwhile */
-        drop_held("nobody waits for it any more");
+        drop_held("the request was withdrawn");
         return;
     }
     tell_safe_point(held_.safe_point());

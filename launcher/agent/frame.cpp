@@ -80,7 +80,7 @@ void FrameReader::add(std::string_view bytes)
 void FrameReader::check(const FrameHeader &header, std::size_t known) const
 {
     if (known >= magic_and_version && header.magic != frame_magic) {
-        refuse(Refusal::malformed, "what comes is no frame");
+        refuse(Refusal::malformed, "malformed frame");
     }
     if (known >= magic_and_version && header.version != frame_version) {
         refuse(Refusal::foreign, "a frame of version {}, not {}", header.version,

@@ -22,7 +22,7 @@ std::unique_ptr<redundancy::BlockSource> connect(const std::string &place,
 {
     const auto address = PeerAddress::at(place, key);
     if (!address) {
-        fail("'{}' is no place of a node", place);
+        fail("invalid place of a node '{}'", place);
     }
     return std::make_unique<redundancy::RemoteSource>(
         *address, self, directory, redundancy::RemoteSource::usual_patience, &fabric);

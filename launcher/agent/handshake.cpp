@@ -63,7 +63,7 @@ json parse(const Frame &frame)
     json fields = json::parse(frame.payload, nullptr, false);
 
     if (!fields.is_object()) {
-        refuse(Refusal::malformed, "a frame of kind {} that is no JSON object",
+        refuse(Refusal::malformed, "a frame of kind {} is not a JSON object",
                frame.header.kind);
     }
     return fields;
@@ -170,7 +170,7 @@ SessionKeys CallerHandshake::accept(const Frame &answer) const
 try {
     require_kind(answer, FrameKind::answer, "answer");
     if (!has_tag(answer_key(key_), said_, answer)) {
-        refuse(Refusal::forged, "who answers does not have our key");
+        refuse(Refusal::forged, "peer failed authentication (wrong job key)");
     }
     const std::string obstacle = parse(answer).at("obstacle");
     if (!obstacle.empty()) {

@@ -40,7 +40,7 @@ std::shared_ptr<ChangeTracker> make_tracker(pid_t pid, Fd descriptor, int error)
             why_not = problem.what();
         }
     }
-    spdlog::info("what has changed in process {} is found by its content: {}", pid,
+    spdlog::info("changes of process {} are found by comparing contents: {}", pid,
                  why_not);
     return std::make_shared<ContentChanges>(online_cpus());
 }

@@ -21,7 +21,7 @@ IndependentPage::IndependentPage(Fd file, int rank_count)
 {
     if (!read()) {
         refuse(Refusal::malformed,
-               "what was shared is no page of independent checkpoints of {} ranks",
+               "the shared memory is not a page of independent checkpoints of {} ranks",
                rank_count_);
     }
 }

@@ -53,11 +53,11 @@ void terminated()
     try {
         std::rethrow_exception(std::current_exception());
     } catch (const std::exception &error) {
-        write_text("ckptd: nobody catches: ");
+        write_text("ckptd: uncaught exception: ");
         write_text(error.what());
         write_text("\n");
     } catch (...) {
-        write_text("ckptd: nobody catches what was thrown\n");
+        write_text("ckptd: uncaught exception of an unknown type\n");
     }
     std::abort();
 }

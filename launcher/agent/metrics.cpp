@@ -64,7 +64,7 @@ constexpr Metric metrics[] = {
     {"ckpt_checkpoints_committed_total", "counter", "Checkpoints taken by this launch.",
      [](const Status &s) { return number(s.committed); }},
     {"ckpt_checkpoints_failed_total", "counter",
-     "Checkpoints tried in vain by this launch.",
+     "Checkpoint attempts of this launch that failed.",
      [](const Status &s) { return number(s.failed); }},
     {"ckpt_unprotected_since_seconds", "gauge",
      "Since when periodic checkpoints fail, in seconds since 1970; 0: they do not.",
@@ -73,7 +73,7 @@ constexpr Metric metrics[] = {
      }},
     {"ckpt_written_bytes_total", "counter", "Bytes of the checkpoints of this launch.",
      [](const Status &s) { return number(s.totals.bytes); }},
-    {"ckpt_saved_memory_bytes_total", "counter", "Memory of ranks that is saved in them.",
+    {"ckpt_saved_memory_bytes_total", "counter", "Memory of ranks that they contain.",
      [](const Status &s) { return number(s.totals.memory_bytes); }},
     {"ckpt_checkpoint_seconds_total", "counter",
      "From the requests for these checkpoints until they were there.",
@@ -90,7 +90,7 @@ constexpr Metric metrics[] = {
      [](const Status &s) { return of_last(s, s.last_at); }},
     {"ckpt_last_checkpoint_bytes", "gauge", "Its size.",
      [](const Status &s) { return of_last(s, static_cast<double>(s.last.bytes)); }},
-    {"ckpt_last_checkpoint_memory_bytes", "gauge", "Memory of ranks that is saved in it.",
+    {"ckpt_last_checkpoint_memory_bytes", "gauge", "Memory of ranks that it contains.",
      [](const Status &s) { return of_last(s, static_cast<double>(s.last.memory_bytes)); }},
     {"ckpt_last_checkpoint_duration_seconds", "gauge",
      "From the request for it until it was there.",
@@ -240,11 +240,11 @@ struct IndependentMetric {
 
 constexpr IndependentMetric independent_metrics[] = {
     {"ckpt_independent_checkpoints_total", "counter",
-     "Checkpoints that a rank has taken of itself.", &control::IndependentStatus::kept},
+     "Independent checkpoints that a rank has taken.", &control::IndependentStatus::kept},
     {"ckpt_independent_interval", "gauge",
      "Intervals between synchronisation calls that a rank has been through.",
      &control::IndependentStatus::interval},
-    {"ckpt_independent_kept_interval", "gauge", "The same, at its newest checkpoint of itself.",
+    {"ckpt_independent_kept_interval", "gauge", "The same, at its newest independent checkpoint.",
      &control::IndependentStatus::kept_interval},
     {"ckpt_independent_log_bytes", "gauge", "Bytes in a rank's logs of accesses to windows.",
      &control::IndependentStatus::log_bytes},
@@ -261,7 +261,7 @@ constexpr IndependentMetric independent_metrics[] = {
     {"ckpt_independent_logging_nanoseconds_total", "counter",
      "Time that it has spent on its logs, from samples.", &control::IndependentStatus::logging_ns},
     {"ckpt_independent_keeping_nanoseconds_total", "counter",
-     "Time that it has spent on checkpoints of itself.", &control::IndependentStatus::keeping_ns},
+     "Time that it has spent on independent checkpoints.", &control::IndependentStatus::keeping_ns},
 };
 
 std::string independent_text(const std::vector<Status> &jobs)

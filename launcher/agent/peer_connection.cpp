@@ -57,7 +57,7 @@ void PeerConnection::connected_to(Fd socket, std::size_t host)
     has_called_ = false;
     handshake_.emplace(address_, self_, purpose_);
     stream_ = std::make_unique<FrameStream>(
-        loop_, std::move(socket), "who was called at " + address_.hosts[host],
+        loop_, std::move(socket), "unexpected peer at " + address_.hosts[host],
         refusals_);
     stream_->handle_strange(
         {[this](const Frame &frame) { on_strange_frame(frame); }, [this] { end(); }});

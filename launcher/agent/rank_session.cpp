@@ -136,7 +136,7 @@ bool RankSession::send(ckpt_message_type type, std::uint64_t epoch,
     ckpt_message message{};
     ssize_t size;
 
-    if (type == CKPT_MSG_KICK && has_unread()) {
+    if (type == CKPT_MSG_PROGRESS && has_unread()) {
         return true; /* the rank may stay in one call of the lower half for a second */
     }
     message.magic = CKPT_WIRE_MAGIC;

@@ -57,7 +57,7 @@ class RankSession
     int signal_number() const { return signal_; }
 
     /* Returns false if the message cannot be sent: a rank that does not read loses its
-     * connection. KICK, which has no content, is not sent while earlier messages are unread. */
+     * connection. PROGRESS, which has no content, is not sent while earlier messages are unread. */
     bool send(ckpt_message_type type, std::uint64_t epoch,
               std::uint64_t argument0 = 0, std::uint64_t argument1 = 0,
               std::string_view text = {});

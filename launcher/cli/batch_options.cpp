@@ -52,7 +52,7 @@ void BatchOptions::check() const
     if (requeue_ == by_scheduler && scheduler_.requeue_command.empty()) {
         stop_with(exit_usage, "--requeue: {}; give a command: --requeue=COMMAND",
                   scheduler_.name.empty()
-                      ? "this is no job of a batch system that ckpt knows"
+                      ? "this is not a job of a batch system that ckpt knows"
                       : scheduler_.name + " cannot put a job back into its queue");
     }
 }

@@ -53,7 +53,7 @@ void require_prospect(const Tiers &tiers, const Checkpoint &checkpoint,
                       const Prospects &prospects)
 {
     if (prospects.not_on_nodes.contains(checkpoint.number)) {
-        fail("the nodes do not have all of it");
+        fail("some of its pieces are missing on the nodes");
     }
     if (!may_survive(tiers, checkpoint, prospects)) {
         fail("it was on nodes that are lost");
@@ -230,7 +230,8 @@ Checkpoint find_checkpoint_here(const TierDirectories &directories, const std::s
     Checkpoint found = find_checkpoint(directories, word).checkpoint;
     if (found.is_on_nodes) {
         stop_with(exit_not_found,
-                  "{} lies on the nodes that have written it, in {}: nobody sees all of it here",
+                  "{} lies on the nodes that have written it, in {}: not all of it can be read "
+                  "from here",
                   found.name(), found.directory.string());
     }
     return found;
@@ -299,7 +300,7 @@ newest_usable(const TierDirectories &directories, const std::string &job,
                 fail("{}", checkpoint.reason);
             }
             if (prospects.not_replayed.contains(checkpoint.number)) {
-                fail("the rank that was to be replayed has failed in that");
+                fail("the replay of the rank has failed");
             }
             require_key(checkpoint);
             if (checkpoint.is_on_nodes) {

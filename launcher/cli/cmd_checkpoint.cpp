@@ -140,9 +140,8 @@ class CheckpointCommand : public Command
                 input_state(find_checkpoint_here(directories_of(directory_), name));
             if (state && !state->has_ended && !state->is_kept && !has_terminal(launcher)) {
                 fmt::print(stderr,
-                           "ckpt: standard input has not ended; {} has the {} bytes that had "
-                           "come and were not read. What comes later is lost if the job ends; "
-                           "ckpt run keeps it\n",
+                           "ckpt: standard input has not ended; {} has the {} unread bytes. "
+                           "Later input is lost if the job ends; ckpt run keeps it\n",
                            name, state->unread);
             }
         } catch (const Error &) { /* the checkpoint is on the nodes */

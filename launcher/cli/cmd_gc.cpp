@@ -30,7 +30,7 @@ std::string elsewhere(const Checkpoint &checkpoint)
         }
     }
     return hosts.empty() ? ""
-                         : fmt::format("; ckpt gc on {} removes what is there, in {}",
+                         : fmt::format("; ckpt gc on {} removes its files, in {}",
                                        fmt::join(hosts, ", "), checkpoint.directory.string());
 }
 
@@ -134,7 +134,7 @@ class GcCommand : public Command
     static void say_unreadable(const std::vector<Checkpoint> &checkpoints)
     {
         for (const Checkpoint &checkpoint : checkpoints) {
-            fmt::print(stderr, "ckpt: {} and what is older stays: {}\n", checkpoint.name(),
+            fmt::print(stderr, "ckpt: {} and older checkpoints stay: {}\n", checkpoint.name(),
                        checkpoint.reason);
         }
     }
@@ -142,7 +142,7 @@ class GcCommand : public Command
     static void say_what_stays(const Checkpoint &checkpoint, const Words &names)
     {
         if (!names.empty()) {
-            fmt::print("left in {} what is not of ckpt: {}\n", checkpoint.directory.string(),
+            fmt::print("left in {} these files, which are not of ckpt: {}\n", checkpoint.directory.string(),
                        fmt::join(names, ", "));
         }
     }

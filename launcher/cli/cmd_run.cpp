@@ -48,7 +48,7 @@ class RunCommand : public Command
             ->capture_default_str()
             ->type_name("TIME");
         add_flag(app, "--no-fresh-start", no_fresh_start_,
-                 "Do not begin anew if a job is lost before its first checkpoint");
+                 "Do not start over if a job is lost before its first checkpoint");
         add_option(app, "--spares", spares_, "Hold back the last N nodes of the command")
             ->type_name("N");
         add_option(app, "--min-nodes", min_nodes_, "Give up if fewer nodes are left")
@@ -127,8 +127,8 @@ class RunCommand : public Command
         options.conceals = files_ == "conceal";
         if (options.conceals && options.settings.contains("CKPT_PROTOCOL") &&
             options.settings.at("CKPT_PROTOCOL") == CutChoice::independent) {
-            stop_with(exit_usage, "--files conceal does not go with --protocol independent: what "
-                                  "others have seen cannot be taken back");
+            stop_with(exit_usage, "--files conceal cannot be combined with --protocol "
+                                  "independent: data that others have seen cannot be taken back");
         }
         options.files =
             options.conceals ? journal::Files::roll_back : journal::files_from(files_);

@@ -221,7 +221,7 @@ class StatusCommand : public Command
             add_flag(app, "--prometheus", metrics_,
                      "Print metrics of the jobs that run on this host, for Prometheus");
         app.add_flag("--watch{1}", watch_,
-                     "Show one job until it ends, anew every TIME (=TIME) [1 s]")
+                     "Show one job until it ends, updated every TIME (=TIME) [1 s]")
             ->envname("CKPT_WATCH")
             ->excludes(json)
             ->excludes(metrics);

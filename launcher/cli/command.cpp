@@ -107,7 +107,7 @@ void require_known_command(const Words &words)
                              [&](const Entry &e) { return e.name == *word; });
     if (!known) {
         const std::string meant = suggestion(*word, command_names());
-        stop_with(exit_usage, "there is no command '{}'{}", *word,
+        stop_with(exit_usage, "unknown command '{}'{}", *word,
                   meant.empty() ? "; see ckpt help" : meant);
     }
 }
@@ -179,8 +179,8 @@ void add_key_option(CLI::App &app, std::string &key)
 void add_directory_option(CLI::App &app, std::string &directory)
 {
     directory = default_directory;
-    add_option(app, "--dir", directory, "Directory of the checkpoints, or a fast one and a slow one that they are "
-               "copied to")
+    add_option(app, "--dir", directory, "Directory of the checkpoints, or a fast and a slow one; "
+                                        "checkpoints are copied to the slow one")
         ->capture_default_str()
         ->type_name("DIR[,SLOW]");
 }

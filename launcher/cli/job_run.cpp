@@ -632,7 +632,7 @@ std::optional<Invocation> JobRun::after_lost_pieces(int code)
         return std::nullopt;
     }
     if (!checkpoint) {
-        fmt::print(stderr, "ckpt: no checkpoint is left; the job begins anew\n");
+        fmt::print(stderr, "ckpt: no checkpoint is left; the job starts over\n");
     }
     return start_again(checkpoint);
 }

@@ -56,7 +56,7 @@ std::string kind_of(const std::string &name)
 void require_every(const Level &level)
 {
     if (level.when != "every") {
-        fail("{}: of what is on the nodes each checkpoint is kept, until a newer one is",
+        fail("{}: each checkpoint on the nodes is kept until a newer one is kept",
              level.name);
     }
 }

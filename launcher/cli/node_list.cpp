@@ -135,7 +135,7 @@ std::vector<std::string> read_node_names(const std::string &path)
             continue;
         }
         if (words >> more || !is_plain({name, 0}) || name.find_first_of(",:") != name.npos) {
-            fail("{}: '{}' is no name of a node", path, line);
+            fail("{}: invalid node name '{}'", path, line);
         }
         names.push_back(name);
     }

@@ -382,7 +382,7 @@ void require_tools_taken(int launcher)
     std::string name = fs::read_symlink(process_file(launcher, "exe"), error).filename();
 
     if (error) {
-        stop_with(exit_not_found, "there is no process {} that we may look at", launcher);
+        stop_with(exit_not_found, "there is no process {} that this user may examine", launcher);
     }
     if (name == "orterun") {
         stop_with(exit_refused,
@@ -392,8 +392,8 @@ void require_tools_taken(int launcher)
     }
     if (name != "prterun") {
         stop_with(exit_refused,
-                  "process {} ({}) is no mpirun of Open MPI 5, which alone takes PMIx "
-                  "tools; ckpt checkpoint without --pmix asks the agent",
+                  "process {} ({}) is not an mpirun of Open MPI 5: only that accepts PMIx tools; "
+                  "ckpt checkpoint without --pmix asks the agent",
                   launcher, name);
     }
 }

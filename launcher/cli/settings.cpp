@@ -64,7 +64,7 @@ void require_way_of_puts(const std::string &text)
 void require_above_zero(const std::string &time)
 {
     if (parse_duration(time).count() == 0) {
-        fail("{} is no time", time);
+        fail("invalid duration '{}': must be greater than 0", time);
     }
 }
 
@@ -73,8 +73,8 @@ void require_above_zero(const std::string &time)
 void JobSettings::declare(CLI::App &app)
 {
     add_option(app, "--dir", directory_,
-               std::string("Directory of the checkpoints, or a fast one and a slow one that "
-                           "they are copied to [") +
+               std::string("Directory of the checkpoints, or a fast and a slow one; checkpoints "
+                           "are copied to the slow one [") +
                    default_directory + "]")
         ->type_name("DIR[,SLOW]");
     add_option(app, "--levels", levels_,
@@ -118,8 +118,8 @@ void JobSettings::declare(CLI::App &app)
                "How long ranks stand still: stop, memory, cow, cll or auto")
         ->type_name("METHOD");
     add_option(app, "--pool", pool_,
-               "Memory of a node for copies of pages that ranks write to before they are "
-               "saved (cll) [up to a quarter of what is free]")
+               "Memory of a node for copies of pages that ranks write to before they are saved "
+               "(cll) [up to a quarter of the free memory]")
         ->transform(byte_size())
         ->type_name("BYTES");
     add_option(app, "--granule", granule_, "Bytes that are copied at once (cll)")
@@ -136,8 +136,8 @@ void JobSettings::declare(CLI::App &app)
         ->transform(byte_size())
         ->type_name("BYTES");
     app.add_flag("--incremental{16}", incremental_,
-                 "Save only what has changed, in up to 16 (=N) checkpoints after one "
-                 "with all")
+                 "Incremental: up to N (16) checkpoints with only the changed pages after each "
+                 "full one")
         ->envname("CKPT_INCREMENTAL");
     add_option(app, "--keep", keep_, "Checkpoints to keep of the job")
         ->type_name("N");

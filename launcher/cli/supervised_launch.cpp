@@ -369,7 +369,7 @@ void SupervisedLaunch::step(Time now)
         break;
     case LaunchWatch::Step::end:
         if (!ending_.by_user && !ending_.was_unprotected) {
-            say_failure("; what is left of the job is ended");
+            say_failure("; the rest of the job is ended");
         }
         supervisor_->end_ranks(); /* the watch will learn of their end */
         break;

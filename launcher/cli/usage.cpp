@@ -129,7 +129,7 @@ CLI::Validator whole_number_from(long long least)
             const auto result = std::from_chars(text.data(), end, value);
             return result.ec == std::errc() && result.ptr == end && value >= least
                        ? std::string()
-                       : fmt::format("'{}' is no whole number from {} on", text, least);
+                       : fmt::format("invalid number '{}': expected a whole number from {} on", text, least);
         },
         "");
 }
@@ -158,7 +158,7 @@ CLI::Validator byte_size()
                 }
             } catch (const CLI::Error &) { /* throw an error with our own text instead */
             }
-            return fmt::format("'{}' is no number of bytes; write for example 200M or 1G", given);
+            return fmt::format("invalid number of bytes '{}'; write for example 200M or 1G", given);
         },
         "");
 }

@@ -155,7 +155,7 @@ void require_known_fault()
 {
     const char *text = std::getenv("CKPT_FAULT");
     if (text != nullptr && *text != '\0' && !parse_fault(text).is_known) {
-        fail("CKPT_FAULT={}: there is no fault of this name", text);
+        fail("CKPT_FAULT={}: unknown fault", text);
     }
 }
 

@@ -45,7 +45,7 @@ constexpr MessageFormat messages[] = {
     {CKPT_MSG_SAVE, "SAVE", nullptr, nullptr},
     {CKPT_MSG_RESUME, "RESUME", "given_up", nullptr},
     {CKPT_MSG_CUT, "CUT", nullptr, nullptr},
-    {CKPT_MSG_KICK, "KICK", nullptr, nullptr},
+    {CKPT_MSG_PROGRESS, "PROGRESS", nullptr, nullptr},
     {CKPT_MSG_COUNTS, "COUNTS", nullptr, nullptr},
     {CKPT_MSG_CLOSE, "CLOSE", "given_up", nullptr},
 };
@@ -170,7 +170,7 @@ const MessageFormat &message_named(const std::string &name,
             return message;
         }
     }
-    fail("{}: there is no message '{}'", where, name);
+    fail("{}: unknown message '{}'", where, name);
 }
 
 TraceKind kind_named(const std::string &name, const std::string &where)
@@ -180,7 +180,7 @@ TraceKind kind_named(const std::string &name, const std::string &where)
             return static_cast<TraceKind>(i);
         }
     }
-    fail("{}: there is no kind of event '{}'", where, name);
+    fail("{}: unknown kind of event '{}'", where, name);
 }
 
 void get_index(const JsonFields &fields, const char *member, std::size_t limit,
@@ -200,7 +200,7 @@ void get_time(const JsonFields &fields, const char *member, std::int64_t &time)
 
     fields.get_if_there(member, time);
     if (time != unknown_time && (time < -longest || time > longest)) {
-        fail("{}: field '{}' is {}, which is no time of a checkpoint",
+        fail("{}: field '{}' is {}, which is not a time of a checkpoint",
              fields.name(), member, time);
     }
 }

@@ -63,7 +63,7 @@ std::string name_of(const std::optional<ProcessName> &process)
                    : std::string("a process that cannot be seen");
 }
 
-constexpr const char *stranger = "which is no rank of this job on this node";
+constexpr const char *stranger = "which is not a rank of this job on this node";
 
 } // namespace
 

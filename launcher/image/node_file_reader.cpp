@@ -583,7 +583,7 @@ void NodeFileReader::Impl::read_pages(int rank, const PageRanges &wanted,
         return;
     }
     if (base == nullptr) {
-        fail("{} has only what has changed since its base", path);
+        fail("{} has only the changes since its base", path);
     }
     base->impl_->read_pages(rank, inherited, places);
 }

@@ -39,7 +39,7 @@ std::size_t largest_pool()
 std::size_t require_granule(std::size_t granule)
 {
     if (!std::has_single_bit(granule) || granule < 4096 || granule > (1u << 20)) {
-        fail("{} is no power of two from 4096 to 1048576", granule);
+        fail("{} is not a power of two from 4096 to 1048576", granule);
     }
     return granule;
 }

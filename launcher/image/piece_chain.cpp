@@ -32,8 +32,8 @@ const Piece *base_of(const Piece &piece, const Manifest &base)
 
 [[noreturn]] void fail_without_base(const Manifest &manifest, const Piece &piece)
 {
-    fail("{} of checkpoint {}/{} has only what has changed since checkpoint {}/{}, which "
-         "is not beside it, or is another one",
+    fail("{} of checkpoint {}/{} has only the changes since checkpoint {}/{}, which is missing "
+         "beside it or different",
          piece.file, manifest.job, manifest.number, manifest.job, piece.base);
 }
 

@@ -100,7 +100,7 @@ void RankCapture::copy_to_memory(const PipelineOptions &options, unsigned thread
     make_plan(options.chunk_size, PlanPart::all);
     source_ = MemorySource::copy(memory_, plan_, threads, *options.cancelled);
     if (source_ == nullptr) {
-        remark_ = "there is not enough memory for a copy of it";
+        remark_ = "not enough memory for its copy";
         method_ = SnapshotMethod::stop;
     }
 }

@@ -114,7 +114,7 @@ void require_sane_snapshot(const ckpt_snapshot &snapshot,
                            const std::string &whose)
 {
     if (snapshot.magic != CKPT_SNAPSHOT_MAGIC) {
-        fail("{}: there is no snapshot (found {:#x})", whose, snapshot.magic);
+        fail("{}: not a snapshot (found {:#x})", whose, snapshot.magic);
     }
     if (snapshot.version != CKPT_SNAPSHOT_VERSION) {
         fail("{}: the snapshot is of version {}, this program knows {}", whose,

@@ -80,7 +80,7 @@ std::string seal_text(std::string text, std::string_view kind)
         return text;
     }
     if (!text.ends_with(end_of_object)) {
-        fail("a {} cannot be sealed: it is no object of several lines", kind);
+        fail("a {} cannot be sealed: it is not an object of several lines", kind);
     }
     text.resize(text.size() - end_of_object.size());
     const std::string tag = tag_of(*image_key(), text, kind);

@@ -114,7 +114,7 @@ void Revealed::write(const fs::path &journal) const
                        {"outputs", outputs},
                        {"outdated", outdated}};
     write_text_file_atomically(journal / revealed_file, dump_json(json, 2) + "\n",
-                               "note of what is revealed");
+                               "note of revealed outputs");
 }
 
 Dropped Dropped::load(const fs::path &journal)

@@ -106,8 +106,7 @@ void Planner::require_history()
         return; /* all relevant changes came after the checkpoint */
     }
     if (plan_.checkpoint < dropped) {
-        refuse("what was changed before a later checkpoint is not in the file journal {} any "
-               "more",
+        refuse("changes before a later checkpoint are no longer in the file journal {}",
                journal_.directory.string());
     } else if (journal_.logs.empty() || plan_.checkpoint == 0) {
         return;

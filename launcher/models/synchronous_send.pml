@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Synchronous sends across a cut that does not stop ranks (mpi-plugin/cut/withhold.c and
+ * Synchronous sends across a cut that does not stop ranks (mpi-plugin/cut/deferred_completion.c and
  * synchronous_send.c). Rank S sends nonblocking messages to rank R, which receives them one
  * by one. S must not see a send complete before R has received the message, although R may
  * have taken it into its log. At each commit the job may be restarted, and continues from
@@ -36,10 +36,10 @@ chan question[2] = [SENDS] of { byte, byte };
 chan answer[2] = [SENDS] of { byte };
 
 /* S: the number of sends started, and sets of sends: complete for the application; complete
- * in the library; asked about without an answer; withheld. */
-byte started, done, lower, held, withheld;
+ * in the library; asked about without an answer; deferred. */
+byte started, done, lower, held, deferred;
 bool armed; /* from REQUEST to the cut */
-bool holds; /* S has reported that it withholds a completion */
+bool holds; /* S has reported that it defers a completion */
 
 /* R: numbers of messages that the application has received (taken) and that the library has
  * delivered (last); the log has the messages between. Sets: messages for which S waits;
@@ -110,7 +110,7 @@ inline let_complete(which)
 
 /* The library reports that the send is complete. */
 #define IS_SEEN(n) \
-    (HAS(lower, n) && !HAS(done, n) && !HAS(held, n) && !HAS(withheld, n))
+    (HAS(lower, n) && !HAS(done, n) && !HAS(held, n) && !HAS(deferred, n))
 #ifdef MUTANT_NOT_WITHHELD
 #define WITHHOLDS false
 #else
@@ -120,20 +120,20 @@ inline let_complete(which)
 inline see(which)
 {
     if
-    :: WITHHOLDS -> withheld = withheld | BIT(which); holds = true
+    :: WITHHOLDS -> deferred = deferred | BIT(which); holds = true
     :: else -> let_complete(which)
     fi
 }
 
-inline confirm_withheld()
+inline confirm_deferred()
 {
     for (n : 1 .. SENDS) {
         if
-        :: HAS(withheld, n) -> let_complete(n)
+        :: HAS(deferred, n) -> let_complete(n)
         :: else
         fi
     }
-    withheld = 0;
+    deferred = 0;
     holds = false
 }
 
@@ -155,9 +155,9 @@ inline hold_and_ask()
 inline cut_sender()
 {
 #ifdef MUTANT_CONFIRMED_AT_CUT
-    confirm_withheld();
+    confirm_deferred();
 #endif
-    withheld = 0;
+    deferred = 0;
     holds = false;
     armed = false;
     hold_and_ask();
@@ -194,7 +194,7 @@ active proctype sender()
            answer[OLD(S)] ? <number>;
            logged_answers = logged_answers | BIT(number);
            take_answer(OLD(S)) }
-    :: d_step { order[S] ? [RUN] -> order[S] ? RUN; confirm_withheld() }
+    :: d_step { order[S] ? [RUN] -> order[S] ? RUN; confirm_deferred() }
     :: d_step { CAN_BE_CUT(S) && order[S] ? [CUT] -> order[S] ? CUT; cut_sender() }
     :: d_step { order[S] ? [CLOSE] -> order[S] ? CLOSE; open[S] = false }
 #ifdef COLLECTIVE
@@ -358,7 +358,7 @@ inline restart()
     epoch[R] = 0;
     armed = false;
     holds = false;
-    withheld = 0;
+    deferred = 0;
     lower = 0; /* the library has no messages */
     started = cut_started;
     done = cut_done | logged_answers;

@@ -198,7 +198,7 @@ void CutProtocol::run_those_who_may(const Clocks &clocks, Time now)
             rank.place == CKPT_PLACE_GATE && !opened(rank, clocks[i]);
         if (rank.holds && !shut) {
             rank.place = 0;
-            let_go(rank, now);
+            let_continue(rank, now);
             send(i, CKPT_MSG_RUN, false, help ? 1 : 0);
         }
     }

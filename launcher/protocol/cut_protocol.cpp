@@ -244,7 +244,7 @@ void CutProtocol::hold(Rank &rank, Time now)
     }
 }
 
-void CutProtocol::let_go(Rank &rank, Time now)
+void CutProtocol::let_continue(Rank &rank, Time now)
 {
     rank.holds = false;
     if (rank.still_since) {
@@ -261,7 +261,7 @@ void CutProtocol::set_place(Rank &rank, const ckpt_message &message, Time now)
     if (message.arg[3] != 0) {
         hold(rank, now);
     } else {
-        let_go(rank, now);
+        let_continue(rank, now);
     }
 }
 
@@ -314,7 +314,7 @@ void CutProtocol::tick(Time now)
     } else if (phase_ == Phase::align) {
         align(now);
     } else if (phase_ == Phase::cut || phase_ == Phase::log) {
-        kick(now);
+        remind(now);
         if (phase_ == Phase::cut) {
             pass_turns(now);
         }
@@ -419,7 +419,7 @@ void CutProtocol::on_report(Rank &rank, const ckpt_message &message, Time now)
 void CutProtocol::failed(std::string_view reason, Time now)
 {
     if (phase_ == Phase::cut || phase_ == Phase::log) {
-        doom(std::string(reason));
+        mark_failed(std::string(reason));
         examine_logs(now);
     } else if (phase_ != Phase::idle && phase_ != Phase::undo) {
         give_up(std::string(reason), now);
@@ -435,7 +435,7 @@ void CutProtocol::give_up(std::string reason, Time now)
     for (int i = 0; i < rank_count(); i++) {
         Rank &rank = ranks_[i];
         if (rank.presence == Presence::here && !rank.resumed) {
-            let_go(rank, now);
+            let_continue(rank, now);
             send(i, CKPT_MSG_RESUME, false, 1, reason);
         }
     }

@@ -79,7 +79,7 @@ class CutProtocol
         Duration patience = std::chrono::milliseconds(10);
         Duration long_patience = std::chrono::milliseconds(500);
         /* How often ranks are reminded that messages cross the cut. */
-        Duration kick = std::chrono::milliseconds(10);
+        Duration reminder = std::chrono::milliseconds(10);
         /* How long a rank may take to answer CUT while others of its lane wait. */
         Duration turn = std::chrono::milliseconds(100);
     };
@@ -215,7 +215,7 @@ class CutProtocol
     void send(int rank, ckpt_message_type type, bool signal,
               std::uint64_t argument = 0, std::string_view text = {});
     void hold(Rank &rank, Time now);
-    void let_go(Rank &rank, Time now);
+    void let_continue(Rank &rank, Time now);
     void set_place(Rank &rank, const ckpt_message &message, Time now);
 
     Clocks read_clocks() const;
@@ -272,10 +272,10 @@ class CutProtocol
     void on_complete(Rank &rank, const ckpt_message &message, Time now);
     void on_logged(int rank, const ckpt_message &message, Time now);
     void release(Rank &rank, int number, Time now);
-    void release_doomed(Time now);
+    void release_failed(Time now);
     void captured_moving(int rank, Time now);
     ckpt_outcome outcome() const;
-    void doom(std::string reason);
+    void mark_failed(std::string reason);
     void settle(Time now);
     void finish_cut(Time now);
     void ask_to_finish(int rank, Time now);
@@ -286,7 +286,7 @@ class CutProtocol
     void tell_counts();
     void close_logs(Time now);
     void all_logged(Time now);
-    void kick(Time now);
+    void remind(Time now);
 
     void on_report(Rank &rank, const ckpt_message &message, Time now);
     void on_stopped(Rank &rank, const ckpt_message &message, Time now);
@@ -315,7 +315,7 @@ class CutProtocol
     bool settling_ = false;
     bool may_retry_ = false;  /* given up for a reason that Sync-and-Stop does not have */
     Logged log_;
-    Time last_kick_{};
+    Time last_reminder_{};
     std::map<std::uint64_t, std::uint64_t> targets_; /* by clock id; only increase */
     std::string reason_;
     int waiting_at_cut_ = 0;

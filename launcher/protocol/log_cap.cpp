@@ -17,7 +17,7 @@ void LogCap::look(const IndependentState &state, Time now)
     is_replaying_ = false;
     for (int rank = 0; rank < std::ssize(state.ranks); rank++) {
         const ckpt_independent_rank &one = state.ranks[rank];
-        if (was_asked_in_vain(one)) {
+        if (ignores_requests(one)) {
             asked_.push_back(rank);
         }
         is_replaying_ = is_replaying_ || one.replaying != 0;

@@ -16,10 +16,10 @@ namespace ckpt
  * that are not cut wait until it is known whether others are. */
 void CutProtocol::abandon(std::string reason, Time now)
 {
-    doom(std::move(reason));
+    mark_failed(std::move(reason));
     for (int i = 0; i < rank_count(); i++) {
         if (!ranks_[i].resumed) {
-            let_go(ranks_[i], now);
+            let_continue(ranks_[i], now);
             send(i, CKPT_MSG_RESUME, false, CKPT_LEFT_OPEN, reason_);
         }
     }
@@ -58,7 +58,7 @@ void CutProtocol::finish_cut(Time now)
         epoch_ = std::max({epoch_, rank.watch.cut().epoch, rank.watch.cut().asked});
     }
     plan_ = {Protocol::network_sweep, {}};
-    reason_ = "an agent was lost in the middle of it";
+    reason_ = "an agent was lost meanwhile";
     settling_ = moved_ = true;
     swept_ = quiet_ = closing_ = kill_ = false;
     requested_at_ = now;

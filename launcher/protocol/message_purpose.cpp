@@ -27,7 +27,7 @@ const std::vector<MessagePurpose> running = {
     {"alignment", {CKPT_MSG_REQUEST, CKPT_MSG_REPORT, CKPT_MSG_RUN, CKPT_MSG_WHERE}, 2},
     {"cut", {CKPT_MSG_CUT, CKPT_MSG_READY}, 2},
     {"going on", {CKPT_MSG_RESUME}, 1},
-    {"all is logged", {CKPT_MSG_COUNTS, CKPT_MSG_COMPLETE, CKPT_MSG_KICK}, 0},
+    {"all is logged", {CKPT_MSG_COUNTS, CKPT_MSG_COMPLETE, CKPT_MSG_PROGRESS}, 0},
     {"end", {CKPT_MSG_CLOSE, CKPT_MSG_LOGGED}, 2},
 };
 

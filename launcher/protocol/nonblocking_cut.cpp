@@ -165,10 +165,10 @@ void CutProtocol::on_cut(int rank, const ckpt_message &message, Time now)
     sender.used = settling_ ? 1 : message.arg[2];
     if (message.type == CKPT_MSG_REFUSED) {
         may_retry_ = true;
-        doom(fmt::format("rank {}: {}", rank, text_of(message)));
+        mark_failed(fmt::format("rank {}: {}", rank, text_of(message)));
     } else if ((message.arg[1] & (CKPT_READY_SHARED | CKPT_READY_LEADS_OUT)) != 0) {
         may_retry_ = true;
-        doom(fmt::format("rank {} shares memory or connections with others", rank));
+        mark_failed(fmt::format("rank {} shares memory or connections with others", rank));
     }
     hold(sender, now);
     if (reason_.empty()) {
@@ -182,7 +182,7 @@ void CutProtocol::on_cut(int rank, const ckpt_message &message, Time now)
 void CutProtocol::release(Rank &rank, int number, Time now)
 {
     rank.resumed = true;
-    let_go(rank, now);
+    let_continue(rank, now);
     send(number, CKPT_MSG_RESUME, false, outcome(), reason_);
     if (phase_ == Phase::cut) {
         cut_after(number, now);
@@ -204,14 +204,14 @@ void CutProtocol::captured_moving(int rank, Time now)
 }
 
 /* Marks the checkpoint as failed; the ranks go on. */
-void CutProtocol::doom(std::string reason)
+void CutProtocol::mark_failed(std::string reason)
 {
     if (reason_.empty()) {
         reason_ = std::move(reason);
     }
 }
 
-void CutProtocol::release_doomed(Time now)
+void CutProtocol::release_failed(Time now)
 {
     for (int i = 0; i < rank_count(); i++) {
         if (ranks_[i].answered && !ranks_[i].resumed) {
@@ -226,7 +226,7 @@ void CutProtocol::examine_logs(Time now)
     std::uint64_t used = 0, complete = 0;
 
     if (phase_ == Phase::cut && !reason_.empty()) {
-        release_doomed(now);
+        release_failed(now);
         cut_rest(now); /* no rank is saved any more */
     }
     if (phase_ == Phase::cut && all_answered() &&
@@ -307,7 +307,7 @@ void CutProtocol::on_logged(int rank, const ckpt_message &message, Time now)
     }
     ranks_[rank].answered = true;
     if (message.type == CKPT_MSG_REFUSED) {
-        doom(fmt::format("rank {}: {}", rank, text_of(message)));
+        mark_failed(fmt::format("rank {}: {}", rank, text_of(message)));
     } else {
         log_.messages += message.arg[0];
         log_.bytes += message.arg[1];
@@ -335,15 +335,15 @@ void CutProtocol::all_logged(Time now)
 /* Reminds ranks that compute, or wait for something else: they have to receive, or to complete
  * sends that they have begun. Ranks whose turn has not come are reminded as well, as a
  * nonblocking collective may need them to complete. */
-void CutProtocol::kick(Time now)
+void CutProtocol::remind(Time now)
 {
-    if (now - last_kick_ < options_.kick) {
+    if (now - last_reminder_ < options_.reminder) {
         return;
     }
-    last_kick_ = now;
+    last_reminder_ = now;
     for (int i = 0; i < rank_count(); i++) {
         if (ranks_[i].resumed || !ranks_[i].asked_at) {
-            send(i, CKPT_MSG_KICK, true);
+            send(i, CKPT_MSG_PROGRESS, true);
         }
     }
 }

@@ -20,7 +20,7 @@ struct IndependentState {
 };
 
 /* Whether the rank was asked for an independent checkpoint and has taken none since. */
-inline bool was_asked_in_vain(const ckpt_independent_rank &rank)
+inline bool ignores_requests(const ckpt_independent_rank &rank)
 {
     return rank.wanted != rank.kept_wanted;
 }

@@ -115,7 +115,7 @@ void CutProtocol::realign(Time now)
             if (rank.place != CKPT_PLACE_INSIDE) {
                 rank.place = 0;
             }
-            let_go(rank, now);
+            let_continue(rank, now);
             send(i, CKPT_MSG_RUN, false);
         }
     }
@@ -279,7 +279,7 @@ void CutProtocol::resume_captured(Time now)
         Rank &rank = ranks_[i];
         if (rank.captured && !rank.resumed && !(rank.shared && sharing_wait)) {
             rank.resumed = true;
-            let_go(rank, now);
+            let_continue(rank, now);
             send(i, CKPT_MSG_RESUME, false, 0);
         }
     }
@@ -301,7 +301,7 @@ void CutProtocol::committed(Time now)
     times_.commit = seconds(now - phase_began_);
     if (kill_) {
         for (Rank &rank : ranks_) {
-            let_go(rank, now); /* it was stopped until its end */
+            let_continue(rank, now); /* it was stopped until its end */
         }
         actions_.push_back(action::Kill{});
     }

@@ -41,7 +41,7 @@ void require_members(unsigned losses, const std::vector<Member> &members)
     std::set<std::string_view> hosts;
 
     if (losses == 0 || losses >= members.size() || members.size() > largest_group) {
-        fail("there is no group of {} nodes of which {} can be lost", members.size(),
+        fail("a group of {} nodes cannot lose {} of them", members.size(),
              losses);
     }
     for (const Member &member : members) {
@@ -69,7 +69,7 @@ std::uint64_t number_of(const json &object, const char *field)
     const auto found = object.find(field);
 
     if (found == object.end() || !found->is_number_unsigned()) {
-        fail("a group in which '{}' is no number", field);
+        fail("a group in which '{}' is not a number", field);
     }
     return found->get<std::uint64_t>();
 }
@@ -79,7 +79,7 @@ std::string text_of(const json &object, const char *field)
     const auto found = object.find(field);
 
     if (found == object.end() || !found->is_string()) {
-        fail("a group in which '{}' is no text", field);
+        fail("a group in which '{}' is not a text", field);
     }
     return found->get<std::string>();
 }
@@ -87,7 +87,7 @@ std::string text_of(const json &object, const char *field)
 Member member_of(const json &object)
 {
     if (!object.is_object()) {
-        fail("a group with a member that is no object");
+        fail("a group with a member that is not an object");
     }
     return {text_of(object, "host"), text_of(object, "file"), number_of(object, "bytes")};
 }

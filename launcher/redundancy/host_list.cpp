@@ -22,7 +22,7 @@ constexpr std::size_t most_names = 65536;
 void require(bool condition, std::string_view list)
 {
     if (!condition) {
-        fail("'{}' is no list of hosts", list);
+        fail("invalid list of hosts '{}'", list);
     }
 }
 

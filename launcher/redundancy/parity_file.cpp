@@ -166,7 +166,7 @@ ParityIndex ParityIndex::load(const Group &group, std::size_t member, BlockSourc
     const ParityTail tail = tail_of(bytes);
 
     if (tail.magic != parity_magic) {
-        fail("{} is no file of parity", file);
+        fail("{} is not a parity file", file);
     }
     if (tail.version != parity_version) {
         fail("{} has version {}, not {}", file, tail.version, parity_version);

@@ -37,7 +37,7 @@ void require_pieces(const Group &group, std::size_t self,
             continue;
         }
         if (members.at(i) == nullptr) {
-            fail("nobody says where the piece of {} is", member.host);
+            fail("no node reports the piece of {}", member.host);
         }
         require_size(member, *members[i]);
     }

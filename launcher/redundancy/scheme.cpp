@@ -65,8 +65,8 @@ Scheme Scheme::parse(const std::string &text)
     auto scheme = scheme_named(std::string_view(text).substr(0, slash));
 
     if (!scheme || (slash != text.npos && !has_wanted_size(scheme->kind))) {
-        fail("'{}' is no way to protect checkpoints: use none, partner, parity, "
-             "parity/N or rsK, rsK/N (any K of N nodes may be lost)",
+        fail("unknown protection '{}': use none, partner, parity, parity/N or rsK, rsK/N (any K "
+             "of N nodes may be lost)",
              text);
     }
     if (slash != text.npos) {

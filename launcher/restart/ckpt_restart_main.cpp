@@ -91,7 +91,7 @@ void require_rank_count(const Manifest &manifest, const Place &place)
              manifest.rank_count, place.size);
     }
     if (place.rank >= manifest.rank_count) {
-        fail("the checkpoint has {} ranks, there is no rank {}",
+        fail("the checkpoint has {} ranks, but rank {} was asked for",
              manifest.rank_count, place.rank);
     }
 }
@@ -102,7 +102,7 @@ void require_checkpoint(const Manifest &manifest)
 {
     const char *salt = std::getenv("CKPT_RESTART_SALT");
     if (ckpt::image_key() && salt != nullptr && manifest.pieces.front().salt != salt) {
-        fail("checkpoint {}/{} is not the one that was to be restarted", manifest.job,
+        fail("checkpoint {}/{} is not the requested one", manifest.job,
              manifest.number);
     }
 }

@@ -32,7 +32,7 @@ int lift_launcher_channel(int first_free)
     auto [end, error] =
         std::from_chars(text.data(), text.data() + text.size(), given);
     if (error != std::errc() || end != text.data() + text.size()) {
-        fail("{}={} is no descriptor", variable, text);
+        fail("{}={} is not a descriptor", variable, text);
     }
     int lifted = ::fcntl(given, F_DUPFD_CLOEXEC, first_free);
     if (lifted < 0) {

@@ -187,8 +187,7 @@ void Host::make_objects()
     for (auto &[key, group] : groups_) {
         const SharedObject &object = group.object;
         if (group.ranks.size() != object.sharers) {
-            fail("{} ranks shared {} {}: they must be on one node, but here are "
-                 "only {} of them",
+            fail("{} ranks shared {} {}: they must be on one node, but this node has only {}",
                  object.sharers,
                  object.is_connection() ? "the connection"
                  : object.is_pipe       ? "the pipe"

@@ -30,7 +30,7 @@ std::optional<int> number_in_environment(const char *name)
         std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size() ||
         number < 0) {
-        fail("{}={} is no number of processes", name, text);
+        fail("{}={} is not a number of processes", name, text);
     }
     return number;
 }

@@ -85,7 +85,7 @@ Fd open_by_name(const std::string &path, std::uint32_t mode)
         fail_errno(errno, "the shared memory {} cannot be made again", path);
     }
     if (!S_ISREG(status.st_mode)) {
-        fail("{} is no file any more", path);
+        fail("{} is no longer a file", path);
     }
     if (path.starts_with(shared_memory)) {
         require_unused(path, status);

@@ -35,7 +35,7 @@ StagedBytes::StagedBytes(std::size_t size)
     void *address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (address == MAP_FAILED) {
-        fail_errno(errno, "there is no memory for {} bytes of a file", size);
+        fail_errno(errno, "no memory for {} bytes of a file", size);
     }
     bytes_ = {static_cast<std::byte *>(address), size};
 }

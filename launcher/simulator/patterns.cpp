@@ -224,7 +224,7 @@ std::unique_ptr<Program> make_pattern(const std::string &name,
 {
     auto found = makers().find(name);
     if (found == makers().end()) {
-        fail("there is no pattern of communication {}", name);
+        fail("unknown pattern of communication {}", name);
     }
     return found->second(name, job, options);
 }

@@ -115,7 +115,7 @@ class Reader
     {
         const auto rank = line.at(key).get<std::uint64_t>();
         if (rank >= operations_.size()) {
-            fail("line {} of the trace: there is no rank {}", number_, rank);
+            fail("line {} of the trace: unknown rank {}", number_, rank);
         }
         return static_cast<Rank>(rank);
     }

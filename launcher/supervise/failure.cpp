@@ -47,11 +47,11 @@ std::string Failure::text() const
     switch (kind) {
     case Kind::rank_ended:
         if (rank < 0) {
-            return fmt::format("a process that was no rank yet {}", end_of(status, true));
+            return fmt::format("a process that was not yet a rank {}", end_of(status, true));
         }
         return fmt::format("rank {} on {} {}", rank, host, end_of(status, is_finished));
     case Kind::rank_stopped:
-        return fmt::format("rank {} on {} was stopped by a signal, and others wait for it",
+        return fmt::format("rank {} on {} was stopped by a signal while other ranks wait for it",
                            rank, host);
     case Kind::node_lost:
         return fmt::format("node {} was lost", host);

@@ -19,8 +19,8 @@ std::string RestartPolicy::obstacle_to_fresh_start(const Failure &failure) const
         return "there is no checkpoint to restart from";
     }
     return limits_.fresh_start ? ""
-                               : "there is no checkpoint to restart from, and it must not begin "
-                                 "anew";
+                               : "there is no checkpoint to restart from, and the job must not "
+                                 "start over";
 }
 
 /* Whether failures repeat without a new checkpoint since the last restart. */

@@ -118,7 +118,7 @@ TEST_F(Batch, RefusesWhatMakesNoSense)
     EXPECT_NE(refusal({"--resume=perhaps"}).find("--resume: 'perhaps'"), std::string::npos);
     EXPECT_NE(refusal({"--warning-signal", "KILL"}).find("--warning-signal: KILL"),
               std::string::npos);
-    EXPECT_NE(refusal({"--requeue"}).find("no job of a batch system"), std::string::npos);
+    EXPECT_NE(refusal({"--requeue"}).find("not a job of a batch system"), std::string::npos);
     EXPECT_EQ(refusal({"--requeue=qsub again", "--warning-signal", "USR1,SIGTERM"}), "");
     Variable id("FLUX_JOB_ID", "f2oeHL2nF1");
     EXPECT_NE(refusal({"--requeue"}).find("Flux cannot"), std::string::npos);

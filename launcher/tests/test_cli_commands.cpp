@@ -234,7 +234,7 @@ TEST_F(Checkpoints, GarbageOnNodes)
             store_.directory() / "a");
     }
     const std::string says =
-        fmt::format("a/1 (committed) on nodes; ckpt gc on n2 removes what is there, in {}\n",
+        fmt::format("a/1 (committed) on nodes; ckpt gc on n2 removes its files, in {}\n",
                     memory.directory_of("a", 1).string());
     const std::string both = memory.directory().string() + "," + store_.directory().string();
     EXPECT_EQ(ckpt_says({"gc", "--dir", both, "--dry-run", "--keep", "1"}).out,
@@ -451,7 +451,7 @@ TEST_F(Run, PassesTheExitCodeOn)
     write_launcher("kill -KILL $$");
     outcome = run({"--no-fresh-start"});
     EXPECT_EQ(outcome.exit_code, 137);
-    EXPECT_NE(outcome.err.find("must not begin anew"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("must not start over"), std::string::npos) << outcome.err;
     EXPECT_EQ(calls().size(), 3u);
     EXPECT_NE(calls()[0].find("--tune " + (scratch_ / "cache/ckpt/launch-")),
               std::string::npos);

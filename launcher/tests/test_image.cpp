@@ -588,7 +588,7 @@ TEST(Image, RefusesWhatIsNoSnapshot)
             NodeFileWriter(scratch.path(), "n1", {}).capture(pid, address);
         });
     };
-    EXPECT_NE(attempt(child.pid(), child.snapshot() - 16).find("no snapshot"),
+    EXPECT_NE(attempt(child.pid(), child.snapshot() - 16).find("not a snapshot"),
               std::string::npos);
     EXPECT_NE(attempt(child.pid(), 0x1000).find("cannot read memory"),
               std::string::npos);
@@ -756,7 +756,7 @@ TEST(Image, WithoutMemoryForACopyTheProcessItselfIsRead)
     });
     ASSERT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
     EXPECT_EQ(text, "");
-    EXPECT_NE(begun.remark.find("not enough memory for a copy"), std::string::npos)
+    EXPECT_NE(begun.remark.find("not enough memory for its copy"), std::string::npos)
         << begun.remark;
     EXPECT_GT(writer.finish(begun.rank).bytes_stored, 0u);
 }
@@ -896,7 +896,7 @@ TEST(Writer, UnknownFaultIsRefused)
     std::string text =
         error_of([&] { NodeFileWriter(scratch.path(), "n1", {}); });
     ::unsetenv("CKPT_FAULT");
-    EXPECT_NE(text.find("no fault of this name"), std::string::npos);
+    EXPECT_NE(text.find("unknown fault"), std::string::npos);
 }
 
 TEST(Writer, NeedsItsDirectory)

@@ -286,9 +286,9 @@ TEST_F(NonblockingCut, RanksAreRemindedWhereverTheyRun)
     now += milliseconds(50);
     machine.tick(now);
     settle();
-    EXPECT_EQ(take_orders(0), Types{CKPT_MSG_KICK});
+    EXPECT_EQ(take_orders(0), Types{CKPT_MSG_PROGRESS});
     EXPECT_EQ(take_orders(1), Types{}); /* it has been asked */
-    EXPECT_EQ(take_orders(2), Types{CKPT_MSG_KICK});
+    EXPECT_EQ(take_orders(2), Types{CKPT_MSG_PROGRESS});
 }
 
 TEST_F(NonblockingCut, ADeathInEachPhaseEndsIt)

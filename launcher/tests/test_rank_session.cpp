@@ -40,14 +40,14 @@ TEST_F(Session, RemindersDoNotFillTheConnection)
 {
     ASSERT_TRUE(session->send(CKPT_MSG_CUT, 1));
     for (int i = 0; i < 10000; i++) {
-        ASSERT_TRUE(session->send(CKPT_MSG_KICK, 1)) << i;
+        ASSERT_TRUE(session->send(CKPT_MSG_PROGRESS, 1)) << i;
     }
     ASSERT_TRUE(session->send(CKPT_MSG_CLOSE, 1));
     EXPECT_EQ(next(), CKPT_MSG_CUT);
     EXPECT_EQ(next(), CKPT_MSG_CLOSE);
     EXPECT_EQ(next(), 0u);
-    ASSERT_TRUE(session->send(CKPT_MSG_KICK, 1));
-    EXPECT_EQ(next(), CKPT_MSG_KICK);
+    ASSERT_TRUE(session->send(CKPT_MSG_PROGRESS, 1));
+    EXPECT_EQ(next(), CKPT_MSG_PROGRESS);
 }
 
 TEST_F(Session, ARankThatDoesNotReadIsGivenUp)

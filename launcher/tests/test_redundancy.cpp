@@ -194,7 +194,7 @@ TEST(Damage, OfAnIndexLosesTheParity)
     expect_lost([&](auto &nodes) { damage(nodes.parity(1), nodes.group.chunk); },
                 "has an index that is damaged");
     expect_lost([&](auto &nodes) { damage(nodes.parity(1), size(nodes) - 40); },
-                "is no file of parity");
+                "is not a parity file");
     expect_lost([&](auto &nodes) { damage(nodes.parity(1), size(nodes) - 32); },
                 "has version 5, not 1");
     expect_lost(

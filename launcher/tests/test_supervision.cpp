@@ -257,7 +257,7 @@ TEST_F(Watch, AProcessThatFailsBeforeItIsARank)
 {
     watch_.act_for_launcher();
     watch_.process_failed(-1, 3 << 8, begin_);
-    EXPECT_EQ("a process that was no rank yet has ended with code 3",
+    EXPECT_EQ("a process that was not yet a rank has ended with code 3",
               watch_.failure()->text());
     EXPECT_EQ("", watch_.failure()->place());
     EXPECT_EQ(Step::end, watch_.step(after(milliseconds(500))));
@@ -437,7 +437,7 @@ TEST(Restarts, FromTheBeginningCanBeForbidden)
     RestartPolicy::Limits limits;
     limits.fresh_start = false;
     RestartPolicy policy(limits);
-    EXPECT_EQ("there is no checkpoint to restart from, and it must not begin anew",
+    EXPECT_EQ("there is no checkpoint to restart from, and the job must not start over",
               policy.after(lost("n1"), 0).why_not);
     EXPECT_TRUE(policy.after(lost("n1"), 1).restart);
 }

@@ -457,16 +457,16 @@ TEST(TraceFile, IsCheckedWhenRead)
                   .find("field 'to' is 2, but there are 2"),
               std::string::npos);
     EXPECT_NE(error_after("\"kind\":\"cut\"", "\"kind\":\"cat\"")
-                  .find("there is no kind of event 'cat'"),
+                  .find("unknown kind of event 'cat'"),
               std::string::npos);
     EXPECT_NE(error_after("\"message\":\"STOP\"", "\"message\":\"HOP\"")
-                  .find("there is no message 'HOP'"),
+                  .find("unknown message 'HOP'"),
               std::string::npos);
     EXPECT_NE(error_after("\"commit\",\"at\"", "\"commit\",\"x\"")
                   .find("it has no time"),
               std::string::npos);
     EXPECT_NE(error_after("\"at\":10,", "\"at\":123456789012345678,")
-                  .find("no time of a checkpoint"),
+                  .find("not a time of a checkpoint"),
               std::string::npos);
     EXPECT_NE(error_after("\"every\":1", "\"every\":0").find("impossible"),
               std::string::npos);

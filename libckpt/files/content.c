@@ -58,7 +58,7 @@ void ckpt_file_limit_open(void)
     if (parse_limit(text, &value)) {
         content_limit = value;
     } else {
-        fprintf(stderr, "ckpt: CKPT_FILE_LIMIT=%s is no number of bytes\n",
+        fprintf(stderr, "ckpt: CKPT_FILE_LIMIT=%s: invalid number of bytes\n",
                 text);
     }
 }
@@ -98,7 +98,7 @@ static int check_limit(const struct ckpt_file_probe *probe, uint64_t size, const
                    ? 0
                    : ckpt_fail(failure, -ENOTSUP,
                                "descriptor %d (%s) cannot be saved: it is %s, and its %l bytes "
-                               "exceed what is free in %s (%l)",
+                               "exceed the free space in %s (%l)",
                                probe->fd, probe->path, what, (long)size, content_directory,
                                (long)left);
     }

@@ -41,8 +41,8 @@ static int save(const struct ckpt_file_save *save,
     }
     if ((seals & F_SEAL_FUTURE_WRITE) != 0) {
         return ckpt_file_refuse(probe,
-                                "a memory file that is written to only by way "
-                                "of what was mapped before it was sealed",
+                                "a memory file that is written to only through mappings made "
+                                "before it was sealed",
                                 failure);
     }
     file->offset = (uint64_t)ckpt_sys_lseek(probe->fd, 0, SEEK_CUR);

@@ -97,7 +97,7 @@ int ckpt_pipe_save_bytes(const struct ckpt_file_probe *probe,
         return 0;
     }
     if (result == 0 && (file->status_flags & O_DIRECT) != 0) {
-        return ckpt_file_refuse(probe, "a pipe with packets in it", failure);
+        return ckpt_file_refuse(probe, "a pipe that contains packets", failure);
     }
     if (result == 0) {
         bytes = (char *)ckpt_file_payload(file, (size_t)size);

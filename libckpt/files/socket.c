@@ -201,7 +201,7 @@ static int pack(const struct ckpt_file_probe *probe, struct ckpt_file *file,
     at = (char *)ckpt_file_payload(file, sizeof *socket + options_size +
                                              queue->size);
     if (at == NULL) {
-        return ckpt_fail(failure, -ENOMEM, "no room for what is in %s",
+        return ckpt_fail(failure, -ENOMEM, "no room for the contents of %s",
                          probe->path);
     }
     memcpy(at, socket, sizeof *socket);

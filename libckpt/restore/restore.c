@@ -57,7 +57,7 @@ static int check_snapshot(const struct ckpt_snapshot *snapshot,
     uint64_t free_from = 0;
 
     if (snapshot->magic != CKPT_SNAPSHOT_MAGIC) {
-        return ckpt_fail(failure, -EINVAL, "this is no snapshot");
+        return ckpt_fail(failure, -EINVAL, "not a snapshot");
     }
     if (snapshot->version != CKPT_SNAPSHOT_VERSION) {
         return ckpt_fail(failure, -EINVAL,
@@ -456,8 +456,8 @@ static int open_file(const char *path, struct ckpt_failure *failure)
                                        end */
         close(fd);
         return ckpt_fail(failure, -ESTALE,
-                         "the mapped file %s is not the same as at the "
-                         "checkpoint: it is no regular file",
+                         "the mapped file %s is not the same as at the checkpoint: it is not a "
+                         "regular file",
                          path);
     }
     return fd;

@@ -455,8 +455,7 @@ static int report_deaf(struct ckpt_failure *failure, int tid)
 static int report_short(struct ckpt_failure *failure)
 {
     return ckpt_fail(failure, -ENOMEM,
-                     "there is no memory for the stacks on which threads stand still for a "
-                     "checkpoint");
+                     "no memory for the stacks of threads that stop for a checkpoint");
 }
 
 /* Returns 1 if the thread for which the last freeze failed has not taken its signal since. */

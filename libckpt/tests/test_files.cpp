@@ -219,7 +219,7 @@ TEST_F(Files, FreeSpaceIsTheLimit)
 
     ASSERT_EQ(write(fd, "0123456789", 10), 10);
     ckpt_files_keep_in("/proc,/tmp"); /* no space is free there */
-    expect_refused(fd, "its 10 bytes exceed what is free in /proc (0)");
+    expect_refused(fd, "its 10 bytes exceed the free space in /proc (0)");
     setenv("CKPT_FILE_LIMIT", "10", 1);
     ckpt_files_open();
     EXPECT_EQ(save(), 0) << failure.text;

@@ -18,7 +18,7 @@
 #include "cut/rank_page.h"
 #include "cut/report.h"
 #include "cut/synchronous_send.h"
-#include "cut/withhold.h"
+#include "cut/deferred_completion.h"
 #include "files/files.h"
 #include "handles/kinds.h"
 #include "independent/page.h"
@@ -122,7 +122,7 @@ void ckpt_publish_counters(void)
 static void answer_stop(const struct ckpt_message *stop)
 {
     ckpt_checkpoint.moving = 0;
-    ckpt_withheld_confirm();
+    ckpt_deferred_confirm();
     ckpt_synchronous_hold(ckpt_checkpoint.epoch);
     if (is_broken_off()) {
         ckpt_obey_inside(stop, 0); /* maybe not all synchronous sends are held */
@@ -347,7 +347,7 @@ static int prepare(struct ckpt_failure *failure)
 {
     int error;
 
-    ckpt_withheld_cut();
+    ckpt_deferred_cut();
     error = ckpt_drain_collectives(given_up, failure);
     if (error == 0) {
         error = ckpt_cut_refused(failure);
@@ -388,7 +388,7 @@ void ckpt_obey(const struct ckpt_message *message)
         break;
     case CKPT_MSG_RUN:
         ckpt_synchronous_release();
-        ckpt_withheld_confirm();
+        ckpt_deferred_confirm();
         ckpt_checkpoint.hold = 0;
         ckpt_checkpoint.helping = message->arg[0] != 0 ? HELP_TURNS : 0;
         ckpt_checkpoint.waiting_told = 0; /* the agent forgets it at RUN, too */

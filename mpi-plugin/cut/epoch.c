@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "cut/agent_link.h"
 #include "cut/history.h"
-#include "cut/intake.h"
+#include "cut/channel_recording.h"
 #include "cut/log_file.h"
 #include "cut/markers.h"
 #include "cut/rank_page.h"
@@ -174,7 +174,7 @@ int ckpt_epoch_cut(const struct ckpt_message *message, int inside,
         return ckpt_fail(failure, -ENOMEM, "no memory for the counts of messages");
     }
     error = ckpt_log_file_open(message->text, failure);
-    if (!inside && ckpt_intake_begin() != 0) {
+    if (!inside && ckpt_recording_begin() != 0) {
         error = ckpt_fail(failure, -ENOMEM, "no memory for the message log");
     }
     if (!inside) { /* a rank inside a collective has none under way */
@@ -183,7 +183,7 @@ int ckpt_epoch_cut(const struct ckpt_message *message, int inside,
     }
     count_peers();
     ckpt_history_begin();
-    ckpt_intake_mark();
+    ckpt_recording_mark();
     ckpt_channels_turn();
     epoch = message->epoch;
     kind = (enum ckpt_cut)(message->arg[0] & ~(uint64_t)CKPT_CUT_SYNCHRONOUS);
@@ -337,17 +337,17 @@ void ckpt_epoch_turn(void)
 {
     if (unfinished) {
         unfinished = 0;
-        ckpt_intake_begin_late();
+        ckpt_recording_begin_late();
         send_markers();
     }
     receive_markers();
-    require(ckpt_intake_turn());
+    require(ckpt_recording_turn());
     take_questions();
     if (!answered) {
         tell_complete();
     } else {
         ckpt_epoch_open = 0; /* a receive that cannot be posted now */
-        (void)ckpt_intake_end(); /* reports that in its wait */
+        (void)ckpt_recording_end(); /* reports that in its wait */
     }
 }
 
@@ -374,7 +374,7 @@ void ckpt_epoch_close(int inside)
     answer_close();
     if (!inside) {
         ckpt_epoch_turn();
-    } else if (!ckpt_intake_is_due()) { /* the rank can be cut again where it is */
+    } else if (!ckpt_recording_is_due()) { /* the rank can be cut again where it is */
         unfinished = 0;
         ckpt_epoch_open = 0;
     }
@@ -403,7 +403,7 @@ int ckpt_epoch_reload(struct ckpt_failure *failure)
         (void)ckpt_sys_munmap((void *)loaded, loaded_size);
         loaded = NULL;
     }
-    if (error == 0 && ckpt_intake_restarted() != 0) {
+    if (error == 0 && ckpt_recording_restarted() != 0) {
         error = ckpt_fail(failure, -EBADMSG, "a message is not in the log");
     }
     return error;

@@ -5,7 +5,7 @@
  *
  * At its cut a rank turns its colour, is saved and runs on. It is then *open*
  * until the agent says that the checkpoint is over. Messages of the old colour go
- * into the log (cut/intake.h). Messages of the new colour wait until their sender
+ * into the log (cut/channel_recording.h). Messages of the new colour wait until their sender
  * has no old messages left.
  */
 #ifndef CKPT_EPOCH_H

@@ -203,8 +203,8 @@ static int look_at(struct ckpt_open_file *open, int fd,
     if (status.st_dev != open->device || status.st_ino != open->inode ||
         !S_ISREG(status.st_mode)) {
         return ckpt_fail(failure, -ENOTSUP,
-                         "the MPI file %s cannot be saved: it is no regular "
-                         "file, or another one has taken its name",
+                         "the MPI file %s cannot be saved: it is not a regular file, or another "
+                         "one has taken its name",
                          open->path);
     }
     share->file_size = (uint64_t)status.st_size;

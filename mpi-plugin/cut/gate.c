@@ -6,7 +6,7 @@
 #include "cut/agent_link.h"
 #include "cut/collective.h"
 #include "cut/epoch.h"
-#include "cut/intake.h"
+#include "cut/channel_recording.h"
 #include "cut/report.h"
 #include "runtime/callback.h"
 #include "sys/syscall.h"
@@ -18,7 +18,7 @@
 struct ckpt_collective ckpt_collective;
 char ckpt_something[2];
 
-static void wait_in_vain(void)
+static void poll_failed(void)
 {
     if (ckpt_checkpoint.armed && !ckpt_checkpoint.waiting_told &&
         ++ckpt_checkpoint.vain >= VAIN_LIMIT) {
@@ -46,7 +46,7 @@ static void gate_of_thread(MPI_Comm communicator)
             ckpt_report_gate(communicator->clock, communicator->slot);
         }
         ckpt_checkpoint.vain += VAIN_LIMIT / 4; /* a turn of this loop is long */
-        wait_in_vain();
+        poll_failed();
         ckpt_lane_unlock();
         ckpt_service(); /* if the service thread cannot answer the agent */
         (void)ckpt_sys_poll(NULL, 0, 1);
@@ -59,12 +59,12 @@ static void gate_of_thread(MPI_Comm communicator)
  * messages it has received. It cannot do so while it is inside a collective. */
 static void wait_for_messages(void)
 {
-    while (ckpt_epoch_open && (ckpt_intake_is_due() || ckpt_epoch_may_be_asked()) &&
+    while (ckpt_epoch_open && (ckpt_recording_is_due() || ckpt_epoch_may_be_asked()) &&
            ckpt_agent_connected()) {
         (void)ckpt_agent_poll(1);
         ckpt_service();
         ckpt_begin();
-        ckpt_intake_post();
+        ckpt_recording_post();
         ckpt_end_quietly();
     }
 }
@@ -97,7 +97,7 @@ void ckpt_collective_gate(MPI_Comm communicator)
     } while (is_shut(communicator));
 }
 
-void ckpt_wait_in_vain(void)
+void ckpt_poll_failed(void)
 {
     const unsigned us =
         ckpt_multiple ? ckpt_lane_back_off(ckpt_checkpoint.armed) : 0;
@@ -105,13 +105,13 @@ void ckpt_wait_in_vain(void)
     if (ckpt_checkpoint.armed) {
         ckpt_guard();
         ckpt_checkpoint.vain += (int)(us / VAIN_US);
-        wait_in_vain();
+        poll_failed();
         ckpt_unguard();
     }
-    ckpt_hold_waits_in_vain();
+    ckpt_hold_poll_failed();
 }
 
-void ckpt_wait_over(void)
+void ckpt_poll_succeeded(void)
 {
     if (ckpt_multiple) {
         ckpt_lane_wait_over();

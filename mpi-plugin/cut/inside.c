@@ -9,7 +9,7 @@
 #include "cut/collective.h"
 #include "cut/epoch.h"
 #include "cut/file_content.h"
-#include "cut/intake.h"
+#include "cut/channel_recording.h"
 #include "cut/report.h"
 #include "cut/synchronous_send.h"
 #include "handles/kinds.h"
@@ -28,7 +28,7 @@ static uint64_t inside_flags(int in_callback)
         flags |= CKPT_INSIDE_CLOCKED;
         if (ckpt_collective.redo && !in_callback && ckpt_recipes_complete() &&
             ckpt_synchronous_pending == 0 && !ckpt_epoch_open &&
-            !(ckpt_checkpoint.moving && ckpt_intake_is_due())) {
+            !(ckpt_checkpoint.moving && ckpt_recording_is_due())) {
             flags |= CKPT_INSIDE_REDO;
         }
     }
@@ -191,7 +191,7 @@ void ckpt_notify(int in_lower)
         ckpt_service();
         break;
     case CKPT_STATE_SERVICE:
-        ckpt_checkpoint.kicked = 1;
+        ckpt_checkpoint.signalled = 1;
         break;
     case CKPT_STATE_COLLECTIVE:
         if (inside_collective() && (in_lower || ckpt_in_callback())) {

@@ -8,7 +8,7 @@
 #include "cut/collective.h"
 #include "cut/contribution.h"
 #include "cut/copy_budget.h"
-#include "cut/withhold.h"
+#include "cut/deferred_completion.h"
 #include "handles/kinds.h"
 #include "wrap/wrapper.h"
 
@@ -250,8 +250,8 @@ void ckpt_nonblocking_completed(MPI_Request request)
     }
 }
 
-/* The clock's present value may come from another collective that is withheld. */
-void ckpt_nonblocking_withheld(MPI_Request request)
+/* The clock's present value may come from another collective that is deferred. */
+void ckpt_nonblocking_deferred(MPI_Request request)
 {
     struct ckpt_nonblocking *call = request->nonblocking;
 
@@ -324,7 +324,7 @@ static void forget_some(void)
         struct ckpt_nonblocking *call = told.first->nonblocking;
 
         if ((told.count > TOLD_LIMIT || told.bytes > TOLD_BYTES) &&
-            !ckpt_withhold_is_due()) {
+            !ckpt_deferral_is_due()) {
             settle(call);
         }
         if (!is_settled(call) || !is_over(told.first)) {

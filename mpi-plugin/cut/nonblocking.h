@@ -62,7 +62,7 @@ struct ckpt_nonblocking {
     int again;       /* a restart begins it again */
     MPI_Request next_told; /* see ckpt_nonblocking_told */
     int in_test;     /* a thread is testing this request */
-    int unsettles;   /* if withheld: its completion settles nothing */
+    int unsettles;   /* if deferred: its completion settles nothing */
     size_t size;     /* bytes of this allocation */
     int has_input;   /* a copy of the input exists; */
     void *input;     /*   packed, NULL if there is none */
@@ -113,12 +113,12 @@ int ckpt_nonblocking_goes_on(MPI_Request request);
 void ckpt_nonblocking_completed(MPI_Request request);
 
 /*
- * The same in three steps (cut/withhold.h). _withheld: the agent reads a clock as
+ * The same in three steps (cut/deferred_completion.h). _deferred: the agent reads a clock as
  * if the completion counted, so no agreed cut forgets it. _confirmed: the
  * completion counts. _left_pending: the collective is pending at the cut. Context:
  * as above.
  */
-void ckpt_nonblocking_withheld(MPI_Request request);
+void ckpt_nonblocking_deferred(MPI_Request request);
 void ckpt_nonblocking_confirmed(MPI_Request request);
 void ckpt_nonblocking_left_pending(MPI_Request request);
 

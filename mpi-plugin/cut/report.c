@@ -10,7 +10,7 @@
 #include "cut/epoch.h"
 #include "cut/file_content.h"
 #include "cut/synchronous_send.h"
-#include "cut/withhold.h"
+#include "cut/deferred_completion.h"
 #include "files/files.h"
 #include "sys/syscall.h"
 #include "user/ask.h"
@@ -38,7 +38,7 @@ static void forget_orders(void)
 void ckpt_checkpoint_leave(void)
 {
     ckpt_synchronous_release();
-    ckpt_withheld_confirm();
+    ckpt_deferred_confirm();
     ckpt_file_content_release();
     ckpt_files_release();
     ckpt_checkpoint.armed = 0;

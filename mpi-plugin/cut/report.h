@@ -26,7 +26,7 @@ struct ckpt_checkpoint {
     int helping;         /* turns for which it progresses the lower half, for another
                             rank's sake, before it runs on */
     uint64_t taken;      /* ckpt_lane_times_taken() when last reported */
-    volatile int kicked; /* a signal came during a service */
+    volatile int signalled; /* a signal came during a service */
     uint64_t epoch;
 };
 

@@ -20,7 +20,7 @@
 #include "cut/rank_page.h"
 #include "cut/report.h"
 #include "cut/synchronous_send.h"
-#include "cut/withhold.h"
+#include "cut/deferred_completion.h"
 #include "handles/communicator.h"
 #include "independent/capture.h"
 #include "independent/page.h"
@@ -94,7 +94,7 @@ static void serve_messages(void)
         ckpt_ask_tell();
         tell_outside();
         obey_due_cut();
-        ckpt_withheld_report();
+        ckpt_deferred_report();
         if (!ckpt_agent_connected()) {
             ckpt_checkpoint_leave();
             return;
@@ -180,7 +180,7 @@ void ckpt_service(void)
         return;
     }
     if (!ckpt_checkpoint.open || ckpt_state == CKPT_STATE_SERVICE) {
-        ckpt_checkpoint.kicked = 1;
+        ckpt_checkpoint.signalled = 1;
         return;
     }
     do {
@@ -188,7 +188,7 @@ void ckpt_service(void)
             return;
         }
         do {
-            ckpt_checkpoint.kicked = 0;
+            ckpt_checkpoint.signalled = 0;
             ckpt_pending = 0;
             if (ckpt_epoch_is_closing()) { /* before the next checkpoint begins */
                 ckpt_epoch_turn();
@@ -197,16 +197,16 @@ void ckpt_service(void)
             if (ckpt_epoch_open) {
                 ckpt_epoch_turn();
             }
-        } while (ckpt_checkpoint.kicked);
+        } while (ckpt_checkpoint.signalled);
         if (!ckpt_checkpoint.armed) {
             ckpt_synchronous_answer();
         }
         ckpt_pending =
             ckpt_checkpoint.armed || ckpt_epoch_open || ckpt_hold_matters();
         end_service();
-        /* A signal before this point has set kicked; from now on the handler
+        /* A signal before this point has set signalled; from now on the handler
          * serves. */
-    } while (ckpt_checkpoint.kicked);
+    } while (ckpt_checkpoint.signalled);
 }
 
 void ckpt_service_progress(void)

@@ -118,7 +118,7 @@ static void ask(MPI_Request request, uint64_t epoch)
 
     request->held = question.serial;
     request->held_now = 1;
-    request->withheld = 0; /* the receiver's answer is decisive */
+    request->deferred = 0; /* the receiver's answer is decisive */
     send_message(comm->members[request->peer], QUESTION, &question);
 }
 

@@ -3,7 +3,7 @@
  * synchronous_send.h - a synchronous send completes when it is received, even if a
  * checkpoint has taken its message into a log (MPI 3.1, section 3.4).
  *
- * A drain, or the intake of an open rank, receives the message below, so the lower
+ * A drain, or the channel recording of an open rank, receives the message below, so the lower
  * half reports the send as complete. Therefore a rank that stops, or is cut, *holds*
  * each synchronous send that is under way, and asks the receiver about it. The
  * receiver waits until it has all messages from before the cut. Then it either finds
@@ -13,7 +13,7 @@
  * like all others: a question belongs to its sender's old epoch. So after a restart
  * each of them is in some rank's memory or log.
  *
- * cut/withhold.h handles sends that complete below before this rank's own cut.
+ * cut/deferred_completion.h handles sends that complete below before this rank's own cut.
  */
 #ifndef CKPT_SYNCHRONOUS_SEND_H
 #define CKPT_SYNCHRONOUS_SEND_H
@@ -26,7 +26,7 @@ struct ckpt_log_entry;
 /* Synchronous sends under way. */
 extern int ckpt_synchronous_pending __attribute__((visibility("hidden")));
 
-/* 1 from this rank's first synchronous send on: cut/withhold.h. */
+/* 1 from this rank's first synchronous send on: cut/deferred_completion.h. */
 extern int ckpt_synchronous_used __attribute__((visibility("hidden")));
 
 /* Register a synchronous send when it starts; forget it when it is no longer needed.

@@ -6,13 +6,13 @@
 
 #include "base/arena.h"
 #include "cut/epoch.h"
-#include "cut/intake.h"
+#include "cut/channel_recording.h"
 #include "cut/log_file.h"
 #include "cut/message_log.h"
 #include "cut/nonblocking.h"
 #include "cut/partition.h"
 #include "cut/synchronous_send.h"
-#include "cut/withhold.h"
+#include "cut/deferred_completion.h"
 #include "handles/channels.h"
 #include "handles/kinds.h"
 #include "independent/page.h"
@@ -66,7 +66,7 @@ MPI_Request ckpt_request_new(enum ckpt_request_kind kind, const char *creator,
     request->request_kind = kind;
     request->active = 0;
     request->complete = 0;
-    request->withheld = 0;
+    request->deferred = 0;
     request->persistent = 0;
     return request;
 }
@@ -154,14 +154,14 @@ void ckpt_request_completed(MPI_Request request, const MPI_Status *status,
     }
     request->status = *status;
     request->code = code;
-    request->complete = !is_held(request) && !ckpt_withhold(request);
+    request->complete = !is_held(request) && !ckpt_defer_completion(request);
     if (request->request_kind == CKPT_REQUEST_RECEIVE && !status->_cancelled &&
         status->MPI_SOURCE >= 0 && status->MPI_SOURCE < comm->peers) {
         comm->received[status->MPI_SOURCE]++;
     }
     if (__builtin_expect(ckpt_epoch_open, 0) &&
         request->request_kind == CKPT_REQUEST_RECEIVE) {
-        ckpt_intake_completed(request);
+        ckpt_recording_completed(request);
     }
     if (request->request_kind == CKPT_REQUEST_COLLECTIVE && request->complete) {
         ckpt_nonblocking_completed(request);
@@ -218,7 +218,7 @@ int ckpt_request_cancel(MPI_Request request)
     int code = MPI_SUCCESS;
 
     if (ckpt_epoch_open && ckpt_request_is_held(request)) {
-        ckpt_intake_cancel(request);
+        ckpt_recording_cancel(request);
     } else if (request->handle.lower != NULL) {
         CKPT_CALL(code, Cancel, (MPI_Request *)&request->handle.lower);
     } else if (request == served.request) {
@@ -266,7 +266,7 @@ int ckpt_request_wait(MPI_Request request)
                 break;
             }
             ckpt_end();
-            ckpt_wait_in_vain();
+            ckpt_poll_failed();
             sched_yield();
             ckpt_begin();
             continue;
@@ -281,11 +281,11 @@ int ckpt_request_wait(MPI_Request request)
             continue; /* complete, unless it is held */
         }
         ckpt_end(); /* serves */
-        ckpt_wait_in_vain();
+        ckpt_poll_failed();
         ckpt_begin();
     }
     if (__builtin_expect(ckpt_pending, 0)) {
-        ckpt_wait_over();
+        ckpt_poll_succeeded();
     }
     return request->code;
 }
@@ -340,7 +340,7 @@ static int give_logged(MPI_Request request)
         ckpt_log_take(comm, entry);
     }
     request->handle.lower = NULL; /* handle of the lost lower half */
-    ckpt_intake_claim(request, entry);
+    ckpt_recording_claim(request, entry);
     return 1;
 }
 
@@ -351,7 +351,7 @@ int ckpt_request_rebuild(MPI_Request request)
     ckpt_request_changes++;
     if (request->request_kind == CKPT_REQUEST_COLLECTIVE) {
         request->handle.lower = NULL; /* begun when the threads run again */
-        request->withheld = 0;
+        request->deferred = 0;
         return code;
     }
     if (request->complete) {

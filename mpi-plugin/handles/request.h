@@ -43,7 +43,7 @@ struct ompi_request_t {
     uint32_t mode;             /* enum ckpt_send_mode */
     int active;                /* started, and not yet seen complete */
     int complete;              /* 1: `status` and `code` are valid */
-    int withheld;              /* valid below only: cut/withhold.h */
+    int deferred;              /* valid below only: cut/deferred_completion.h */
     int persistent;
     int count;
     int peer;
@@ -63,7 +63,7 @@ struct ompi_request_t {
         };
         struct ckpt_partitioned *partitioned;
         struct ompi_request_t *halves[2]; /* of an exchange: send, receive */
-        struct { /* a receive, of an open rank: cut/intake.h */
+        struct { /* a receive, of an open rank: cut/channel_recording.h */
             struct ckpt_log_entry *claimed; /* entry whose message it gets */
             uint64_t order; /* when it was matched, if crossing */
             int crossing;   /* pending below at the cut: its message is logged */
@@ -157,8 +157,8 @@ int ckpt_request_rebuild(MPI_Request request);
 
 /* While the gate is closed: count an unsuccessful test or wait, and a successful one.
  * After many unsuccessful ones the agent learns that this rank waits. */
-void ckpt_wait_in_vain(void);
-void ckpt_wait_over(void);
+void ckpt_poll_failed(void);
+void ckpt_poll_succeeded(void);
 
 /* Returns a request for an access to `file` that the lower half has started. */
 MPI_Request ckpt_request_file(MPI_Request lower, MPI_File file,

@@ -8,7 +8,7 @@
 
 #include "handles/kinds.h"
 #include "independent/direct.h"
-#include "independent/expense.h"
+#include "independent/overhead.h"
 #include "independent/interval.h"
 #include "independent/replay.h"
 #include "independent/staging.h"
@@ -34,7 +34,7 @@ static int stage_all(const char *from, const struct ckpt_transfer *transfer, int
 
     for (uint64_t skip = 0; skip < target->bytes; skip += CKPT_STAGE_PIECE) {
         const uint64_t bytes = piece_of(target->bytes - skip);
-        const uint64_t began = ckpt_expense_begin();
+        const uint64_t began = ckpt_overhead_begin();
 
         record = ckpt_stage(win, rank, target, transfer->start, skip, bytes);
         if (record == NULL) {
@@ -44,8 +44,8 @@ static int stage_all(const char *from, const struct ckpt_transfer *transfer, int
         if (ckpt_stage_commit(win, record, op, element) != 0) {
             return MPI_ERR_NO_MEM;
         }
-        ckpt_expense_end(began);
-        ckpt_expense_payload(bytes);
+        ckpt_overhead_end(began);
+        ckpt_overhead_payload(bytes);
         if (op == NULL) {
             ckpt_direct_put(win, record);
         }
@@ -93,7 +93,7 @@ int ckpt_access_accumulate(const void *origin, int origin_count, MPI_Datatype or
 static int read_live(char *to, const struct ckpt_transfer *transfer, const char *memory,
                      uint64_t skip, uint64_t bytes)
 {
-    const uint64_t began = ckpt_expense_begin();
+    const uint64_t began = ckpt_overhead_begin();
     struct ckpt_log_record *event = ckpt_event_reserve(CKPT_LOGGED_READ, bytes);
     char *read = event != NULL ? ckpt_event_bytes(event) : malloc(bytes);
 
@@ -101,8 +101,8 @@ static int read_live(char *to, const struct ckpt_transfer *transfer, const char 
         return MPI_ERR_NO_MEM;
     }
     ckpt_layout_read(&transfer->target, skip, bytes, memory + transfer->start, read);
-    ckpt_expense_end(began);
-    ckpt_expense_payload(bytes);
+    ckpt_overhead_end(began);
+    ckpt_overhead_payload(bytes);
     ckpt_layout_write(&transfer->origin, skip, bytes, read, to);
     if (event != NULL) {
         ckpt_event_commit(event);

@@ -16,7 +16,7 @@
 #include "independent/arguments.h"
 #include "independent/capture.h"
 #include "independent/delivery.h"
-#include "independent/expense.h"
+#include "independent/overhead.h"
 #include "independent/fault.h"
 #include "independent/interval.h"
 #include "independent/replay.h"
@@ -83,7 +83,7 @@ static char *memory_of(const struct fetch *f)
 /* Logs the operands. Returns NULL if the log has no room. */
 static struct ckpt_log_record *stage(const struct fetch *f)
 {
-    const uint64_t began = ckpt_expense_begin();
+    const uint64_t began = ckpt_overhead_begin();
     struct ckpt_log_record *record =
         ckpt_stage(f->win, f->target, f->place, f->start, f->skip, f->bytes);
 
@@ -91,9 +91,9 @@ static struct ckpt_log_record *stage(const struct fetch *f)
         ckpt_layout_read(f->operand_layout, f->skip, f->bytes, f->operand,
                          ckpt_log_bytes(record));
         ckpt_log_commit(ckpt_log, &ckpt_log->writes, record);
-        ckpt_expense_payload(f->bytes);
+        ckpt_overhead_payload(f->bytes);
     }
-    ckpt_expense_end(began);
+    ckpt_overhead_end(began);
     return record;
 }
 
@@ -108,10 +108,10 @@ static void give_up(const struct ckpt_log_record *record)
 /* Logs the answer, which counts when the interval is published. */
 static void log_answer(const struct fetch *f, const char *found)
 {
-    const uint64_t began = ckpt_expense_begin();
+    const uint64_t began = ckpt_overhead_begin();
     struct ckpt_log_record *event = ckpt_event_reserve(CKPT_LOGGED_FETCH, f->bytes);
 
-    ckpt_expense_payload(f->bytes);
+    ckpt_overhead_payload(f->bytes);
     if (event != NULL) {
         memcpy(ckpt_event_bytes(event), found, f->bytes);
         latest.window = f->win->independent->id;
@@ -120,7 +120,7 @@ static void log_answer(const struct fetch *f, const char *found)
         latest.position = ckpt_log->events.tail;
         ckpt_event_commit(event);
     }
-    ckpt_expense_end(began);
+    ckpt_overhead_end(began);
 }
 
 /* Answers, and makes the change if there is one. This rank holds the target's memory. Returns 1 if

@@ -4,7 +4,7 @@
  */
 #include "independent/interval.h"
 
-#include "independent/expense.h"
+#include "independent/overhead.h"
 #include "independent/private_memory.h"
 #include "independent/replay.h"
 #include "runtime/crossing.h"
@@ -127,7 +127,7 @@ static uint32_t take_components(struct component *component)
 
 static void acquire_live(void)
 {
-    const uint64_t began = ckpt_expense_begin();
+    const uint64_t began = ckpt_overhead_begin();
     struct ckpt_log_record *event = ckpt_event_reserve(
         CKPT_LOGGED_ACQUIRE, (size_t)ckpt_time_count * sizeof(struct component));
     uint32_t count = take_components(event == NULL ? NULL : ckpt_event_bytes(event));
@@ -137,7 +137,7 @@ static void acquire_live(void)
         event->size = (uint32_t)(sizeof(*event) + count * sizeof(struct component));
         ckpt_event_commit(event);
     }
-    ckpt_expense_end(began);
+    ckpt_overhead_end(began);
 }
 
 static void acquire_again(void)

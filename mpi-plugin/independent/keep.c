@@ -16,7 +16,7 @@
 #include "handles/kinds.h"
 #include "independent/delivery.h"
 #include "independent/direct.h"
-#include "independent/expense.h"
+#include "independent/overhead.h"
 #include "independent/fault.h"
 #include "independent/interval.h"
 #include "independent/log_limit.h"
@@ -136,7 +136,7 @@ static int has_waited(uint64_t time)
 void ckpt_keep_invite(void)
 {
     if (!ckpt_replaying && !last.has_invited && is_aligned() &&
-        is_due(ckpt_expense_clock())) {
+        is_due(ckpt_overhead_clock())) {
         last.has_invited = 1;
         (void)__atomic_add_fetch(&ckpt_independent->invitations, 1, __ATOMIC_ACQ_REL);
     }
@@ -314,7 +314,7 @@ static int keep(struct ckpt_failure *failure)
 static void note(uint64_t began)
 {
     last.taken = 1;
-    last.at = ckpt_expense_clock();
+    last.at = ckpt_overhead_clock();
     last.took = last.at - began;
     ckpt_independent_self->keeping_ns += last.took;
     last.ever = ckpt_log->ever;
@@ -351,7 +351,7 @@ static void take(void)
         ckpt_direct_ask(1);
         return;
     }
-    began = ckpt_expense_clock();
+    began = ckpt_overhead_clock();
     wanted = __atomic_load_n(&ckpt_independent_self->wanted, __ATOMIC_ACQUIRE);
     error = is_covered(&failure) ? keep(&failure) : -ENOTSUP;
     if (error == 1) {
@@ -367,7 +367,7 @@ static void take(void)
 
 void ckpt_keep_if_due(void)
 {
-    const uint64_t time = ckpt_expense_clock();
+    const uint64_t time = ckpt_overhead_clock();
 
     ckpt_log_limit_look();
     if (!ckpt_replaying && is_due(time) && has_waited(time) && is_possible()) {
@@ -377,7 +377,7 @@ void ckpt_keep_if_due(void)
 
 void ckpt_keep_if_due_with_others(void)
 {
-    const uint64_t time = ckpt_expense_clock();
+    const uint64_t time = ckpt_overhead_clock();
 
     if (!is_aligned()) {
         ckpt_keep_if_due();

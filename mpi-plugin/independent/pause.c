@@ -6,7 +6,7 @@
 
 #include "cut/message_log.h"
 #include "handles/request.h"
-#include "independent/expense.h"
+#include "independent/overhead.h"
 #include "runtime/crossing.h"
 
 #include <sched.h>
@@ -31,7 +31,7 @@ void ckpt_independent_pause_open(int rank_count)
 
 static int is_short(void)
 {
-    const uint64_t now = ckpt_expense_clock();
+    const uint64_t now = ckpt_overhead_clock();
 
     if (now - last_turn > ONE_WAIT_NS) {
         began = now;
@@ -50,7 +50,7 @@ void ckpt_independent_pause(void)
     }
     ckpt_log_progress(); /* the rank that we wait for may need it */
     ckpt_end();
-    ckpt_wait_in_vain();
+    ckpt_poll_failed();
     if (!has_processor || !is_short()) {
         sched_yield();
     }

@@ -23,7 +23,7 @@
 #define ALWAYS_REFUSED 2048u /* the kernel refuses less than that */
 
 /* The stack that the thread has set and the kernel does not know. ss_size 0: none. */
-static __thread stack_t withheld __attribute__((tls_model("initial-exec")));
+static __thread stack_t deferred __attribute__((tls_model("initial-exec")));
 
 static int is_too_small(const stack_t *stack)
 {
@@ -34,7 +34,7 @@ static int is_too_small(const stack_t *stack)
 CKPT_INTERPOSE int sigaltstack(const stack_t *stack, stack_t *old)
 {
     const stack_t none = {.ss_flags = SS_DISABLE};
-    const stack_t before = withheld;
+    const stack_t before = deferred;
     stack_t wanted = {.ss_size = 0};
     int status;
 
@@ -44,7 +44,7 @@ CKPT_INTERPOSE int sigaltstack(const stack_t *stack, stack_t *old)
     }
     status = CKPT_NEXT(sigaltstack)(stack, old);
     if (status == 0 && stack != NULL) {
-        withheld = wanted;
+        deferred = wanted;
     }
     if (status == 0 && old != NULL && before.ss_size != 0) {
         *old = before;

@@ -18,7 +18,7 @@
 #include <linux/futex.h>
 #include <string.h>
 
-int ckpt_long_way = CKPT_WAY_OUTSIDE;
+int ckpt_slow_path = CKPT_SLOW_OUTSIDE;
 
 /* The thread that runs application code inside a call, and the state of that
  * call. */
@@ -52,7 +52,7 @@ static int own_tid(void)
 
 void ckpt_allow_threads(void)
 {
-    ckpt_long_way |= ckpt_multiple ? CKPT_WAY_MULTIPLE : CKPT_WAY_THREADS;
+    ckpt_slow_path |= ckpt_multiple ? CKPT_SLOW_MULTIPLE : CKPT_SLOW_THREADS;
     ckpt_pending = ckpt_multiple;
 }
 
@@ -100,10 +100,10 @@ void ckpt_callback_enter(struct ckpt_callback *outer)
     }
     *outer = (struct ckpt_callback){.thread = callback_thread,
                                     .state = callback_state,
-                                    .long_way = ckpt_long_way};
+                                    .slow_path = ckpt_slow_path};
     callback_state = ckpt_state;
     callback_thread = ckpt_thread_pointer_load();
-    ckpt_long_way |= CKPT_WAY_CALLBACK;
+    ckpt_slow_path |= CKPT_SLOW_CALLBACK;
 }
 
 void ckpt_callback_leave(const struct ckpt_callback *outer)
@@ -115,7 +115,7 @@ void ckpt_callback_leave(const struct ckpt_callback *outer)
     ckpt_state = callback_state;
     callback_thread = outer->thread;
     callback_state = outer->state;
-    ckpt_long_way = outer->long_way;
+    ckpt_slow_path = outer->slow_path;
 }
 
 static void lock(void)
@@ -145,7 +145,7 @@ static void unlock(void)
 
 static int has_lock(void)
 {
-    return (ckpt_long_way & CKPT_WAY_THREADS) != 0 && !ckpt_in_callback();
+    return (ckpt_slow_path & CKPT_SLOW_THREADS) != 0 && !ckpt_in_callback();
 }
 
 int ckpt_begin_service(void)
@@ -167,7 +167,7 @@ int ckpt_begin_service(void)
         /* The thread that leaves its call reads these after it has set the
          * state. */
         __atomic_store_n(&ckpt_pending, 1, __ATOMIC_SEQ_CST);
-        __atomic_store_n(&ckpt_checkpoint.kicked, 1, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&ckpt_checkpoint.signalled, 1, __ATOMIC_SEQ_CST);
     } while (__atomic_load_n(&ckpt_state, __ATOMIC_SEQ_CST) == CKPT_STATE_IDLE);
     return 0;
 }
@@ -217,7 +217,7 @@ static void begin_outside(void *caller)
  * no lock, as the outer call holds it. */
 void ckpt_begin_long(void)
 {
-    if ((ckpt_long_way & CKPT_WAY_OUTSIDE) != 0) {
+    if ((ckpt_slow_path & CKPT_SLOW_OUTSIDE) != 0) {
         begin_outside(__builtin_return_address(0));
         return;
     }
@@ -225,7 +225,7 @@ void ckpt_begin_long(void)
         ckpt_lane_lock();
         ckpt_state = CKPT_STATE_CRITICAL;
     } else if (ckpt_in_callback() ||
-               (ckpt_long_way & CKPT_WAY_THREADS) == 0) {
+               (ckpt_slow_path & CKPT_SLOW_THREADS) == 0) {
         ckpt_state = CKPT_STATE_CRITICAL;
     } else {
         lock();
@@ -234,14 +234,14 @@ void ckpt_begin_long(void)
 
 void ckpt_end_long(void)
 {
-    if ((ckpt_long_way & CKPT_WAY_OUTSIDE) != 0) {
+    if ((ckpt_slow_path & CKPT_SLOW_OUTSIDE) != 0) {
         return;
     }
     if (ckpt_multiple) {
         ckpt_lane_end();
     } else if (ckpt_in_callback()) {
         ckpt_state = callback_state;
-    } else if ((ckpt_long_way & CKPT_WAY_THREADS) == 0) {
+    } else if ((ckpt_slow_path & CKPT_SLOW_THREADS) == 0) {
         ckpt_state = CKPT_STATE_IDLE;
     } else {
         unlock();

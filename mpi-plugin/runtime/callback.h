@@ -14,7 +14,7 @@
 struct ckpt_callback {
     uintptr_t thread;
     int state; /* with several threads in MPI: the lane was open */
-    int long_way;
+    int slow_path;
     int serving, offers; /* of the thread's lane, with several threads */
 };
 

@@ -39,11 +39,11 @@ extern volatile int ckpt_pending;
 
 /* Non-zero if beginning and ending a call takes more than a store: several threads may call
  * MPI, application code runs inside a call, or MPI has not begun or has ended. */
-#define CKPT_WAY_THREADS 1  /* one at a time (SERIALIZED) */
-#define CKPT_WAY_CALLBACK 2
-#define CKPT_WAY_OUTSIDE 4
-#define CKPT_WAY_MULTIPLE 8 /* at once: runtime/lane.h */
-extern int ckpt_long_way;
+#define CKPT_SLOW_THREADS 1  /* one at a time (SERIALIZED) */
+#define CKPT_SLOW_CALLBACK 2
+#define CKPT_SLOW_OUTSIDE 4
+#define CKPT_SLOW_MULTIPLE 8 /* at once: runtime/lane.h */
+extern int ckpt_slow_path;
 void ckpt_begin_long(void);
 void ckpt_end_long(void);
 
@@ -62,7 +62,7 @@ void ckpt_service(void);
 
 static inline __attribute__((always_inline)) void ckpt_begin(void)
 {
-    if (__builtin_expect(ckpt_long_way, 0)) {
+    if (__builtin_expect(ckpt_slow_path, 0)) {
         ckpt_begin_long();
     } else {
         ckpt_state = CKPT_STATE_CRITICAL;
@@ -71,7 +71,7 @@ static inline __attribute__((always_inline)) void ckpt_begin(void)
 
 static inline __attribute__((always_inline)) void ckpt_end(void)
 {
-    if (__builtin_expect(ckpt_long_way, 0)) {
+    if (__builtin_expect(ckpt_slow_path, 0)) {
         ckpt_end_long();
     } else {
         ckpt_state = CKPT_STATE_IDLE;
@@ -84,7 +84,7 @@ static inline __attribute__((always_inline)) void ckpt_end(void)
 /* As ckpt_end, but does not check ckpt_pending. */
 static inline void ckpt_end_quietly(void)
 {
-    if (ckpt_long_way) {
+    if (ckpt_slow_path) {
         ckpt_end_long();
     } else {
         ckpt_state = CKPT_STATE_IDLE;

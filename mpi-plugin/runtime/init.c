@@ -154,7 +154,7 @@ static void start(int required)
     struct ckpt_failure failure = {""};
     int rank, size, code, error;
 
-    ckpt_long_way &= ~CKPT_WAY_OUTSIDE;
+    ckpt_slow_path &= ~CKPT_SLOW_OUTSIDE;
     ckpt_runtime_need_library();
     main_thread = pthread_self();
     thread_level = required;
@@ -265,7 +265,7 @@ static int stop(void)
     CKPT_CALL(code, Get_library_version, library_version, &length);
     CKPT_CALL(code, Finalize);
     phase = CKPT_RUNTIME_FINALIZED;
-    ckpt_long_way |= CKPT_WAY_OUTSIDE;
+    ckpt_slow_path |= CKPT_SLOW_OUTSIDE;
     ckpt_state = CKPT_STATE_CRITICAL; /* no service any more */
     return code;
 }

@@ -154,9 +154,9 @@ void ckpt_hold_tell_if_over(void)
 
 /* ---- Waiting for ranks that stay ------------------------------------------------- */
 
-void ckpt_hold_waits_in_vain(void)
+void ckpt_hold_poll_failed(void)
 {
-    struct ckpt_message message = {.type = CKPT_MSG_STUCK};
+    struct ckpt_message message = {.type = CKPT_MSG_HOLD_BLOCKED};
 
     if (!ckpt_hold_matters() || stuck_told) {
         return;

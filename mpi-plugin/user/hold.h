@@ -39,8 +39,8 @@ void ckpt_hold_tell(void);
 
 /* Called after an unsuccessful turn of a wait, or when the wait is over. If the rank
  * may be waiting for a rank that stays for this one, the coordinator is told. Context:
- * as ckpt_wait_in_vain. */
-void ckpt_hold_waits_in_vain(void);
+ * as ckpt_poll_failed. */
+void ckpt_hold_poll_failed(void);
 void ckpt_hold_wait_over(void);
 
 /* _forget: the agent is lost, and the request with it. _restarted: the process was

@@ -134,7 +134,7 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
         code = collect(request, status);
     }
     if (__builtin_expect(ckpt_pending, 0)) {
-        *flag ? ckpt_wait_over() : ckpt_wait_in_vain();
+        *flag ? ckpt_poll_succeeded() : ckpt_poll_failed();
     }
     CKPT_RETURN(object, code, "MPI_Test");
 }
@@ -340,12 +340,12 @@ static int wait_for_some(int count, MPI_Request requests[])
         }
         if (__builtin_expect(ckpt_pending, 0)) {
             ckpt_end();
-            ckpt_wait_in_vain();
+            ckpt_poll_failed();
             ckpt_begin();
         }
     }
     if (__builtin_expect(ckpt_pending, 0)) {
-        ckpt_wait_over();
+        ckpt_poll_succeeded();
     }
     return progress.active;
 }
@@ -393,7 +393,7 @@ int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag,
         give_status(status, &ckpt_empty_status);
     }
     if (__builtin_expect(ckpt_pending, 0)) {
-        *flag ? ckpt_wait_over() : ckpt_wait_in_vain();
+        *flag ? ckpt_poll_succeeded() : ckpt_poll_failed();
     }
     CKPT_RETURN(object, code, "MPI_Testany");
 }
@@ -431,7 +431,7 @@ int PMPI_Testall(int count, MPI_Request requests[], int *flag,
         }
     }
     if (__builtin_expect(ckpt_pending, 0)) {
-        done ? ckpt_wait_over() : ckpt_wait_in_vain();
+        done ? ckpt_poll_succeeded() : ckpt_poll_failed();
     }
     CKPT_RETURN(object, result, "MPI_Testall");
 }
@@ -509,7 +509,7 @@ int PMPI_Testsome(int count, MPI_Request requests[], int *out_count,
                             &object);
     }
     if (__builtin_expect(ckpt_pending, 0)) {
-        *out_count != 0 ? ckpt_wait_over() : ckpt_wait_in_vain();
+        *out_count != 0 ? ckpt_poll_succeeded() : ckpt_poll_failed();
     }
     CKPT_RETURN(object, code, "MPI_Testsome");
 }
@@ -532,7 +532,7 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
         give_status(status, &request->status);
     }
     if (__builtin_expect(ckpt_pending, 0)) {
-        *flag ? ckpt_wait_over() : ckpt_wait_in_vain();
+        *flag ? ckpt_poll_succeeded() : ckpt_poll_failed();
     }
     CKPT_RETURN(NULL, MPI_SUCCESS, "MPI_Request_get_status");
 }

@@ -172,7 +172,7 @@ int PMPI_Parrived(MPI_Request request, int partition, int *flag)
     *flag = ckpt_request_progress(request) ||
             whole->filled[partition] == whole->size;
     if (__builtin_expect(ckpt_pending, 0)) {
-        *flag ? ckpt_wait_over() : ckpt_wait_in_vain();
+        *flag ? ckpt_poll_succeeded() : ckpt_poll_failed();
     }
     CKPT_RETURN(request->communicator, MPI_SUCCESS, "MPI_Parrived");
 }

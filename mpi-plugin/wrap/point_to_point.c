@@ -10,7 +10,7 @@
 #include "cut/message_log.h"
 #include "cut/partition.h"
 #include "cut/synchronous_send.h"
-#include "cut/withhold.h"
+#include "cut/deferred_completion.h"
 #include "handles/channels.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
@@ -91,7 +91,7 @@ static int finish_send(void *lower, int peer, int tag, MPI_Comm comm,
     return code;
 }
 
-/* Runs a blocking synchronous send whose completion may have to be withheld. */
+/* Runs a blocking synchronous send whose completion may have to be deferred. */
 static int send_watched(const void *buffer, int count, MPI_Datatype datatype,
                         int peer, int tag, MPI_Comm comm, const char *creator)
 {
@@ -132,7 +132,7 @@ static int finish_receive(void *buffer, int count, MPI_Datatype datatype,
 static inline __attribute__((always_inline)) void announce_if(int synchronous)
 {
     if (synchronous && !LIKELY(ckpt_synchronous_used)) {
-        ckpt_withhold_synchronous();
+        ckpt_defer_synchronous();
     }
 }
 
@@ -149,7 +149,7 @@ blocking_send(const void *buffer, int count, MPI_Datatype datatype, int peer,
     }
     announce_if(synchronous);
     ckpt_begin();
-    if (synchronous && !LIKELY(ckpt_pending == 0) && ckpt_withhold_is_due()) {
+    if (synchronous && !LIKELY(ckpt_pending == 0) && ckpt_deferral_is_due()) {
         code = send_watched(buffer, count, datatype, peer, tag, comm, name);
         CKPT_RETURN(comm, code, name);
     }
@@ -351,7 +351,7 @@ static int start_receive(MPI_Request request)
     int code = MPI_SUCCESS;
 
     if (!LIKELY(ckpt_epoch_open == 0) && request->peer != MPI_PROC_NULL) {
-        request->handle.lower = NULL; /* held: cut/intake.h */
+        request->handle.lower = NULL; /* held: cut/channel_recording.h */
         request->complete = 0;
         code = check_arguments(CKPT_REQUEST_RECEIVE, request->buffer,
                                request->count, request->datatype, request->peer,

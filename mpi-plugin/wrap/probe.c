@@ -4,7 +4,7 @@
  * into the message log, then into the lower half.
  */
 #include "cut/epoch.h"
-#include "cut/intake.h"
+#include "cut/channel_recording.h"
 #include "cut/message_log.h"
 #include "handles/channels.h"
 #include "handles/kinds.h"
@@ -23,7 +23,7 @@ static int probe_once(int source, int tag, MPI_Comm comm, int *flag,
         return MPI_SUCCESS;
     }
     if (__builtin_expect(ckpt_epoch_open, 0) && source != MPI_PROC_NULL) {
-        return ckpt_intake_probe(source, tag, comm, flag, NULL, status);
+        return ckpt_recording_probe(source, tag, comm, flag, NULL, status);
     }
     CKPT_CALL(code, Iprobe, source, tag, CKPT_CHANNEL(comm), flag, status);
     return code;
@@ -60,7 +60,7 @@ static int match_once(int source, int tag, MPI_Comm comm, int *flag,
         ckpt_log_take(comm, entry);
         *flag = 1;
     } else if (__builtin_expect(ckpt_epoch_open, 0) && source != MPI_PROC_NULL) {
-        code = ckpt_intake_probe(source, tag, comm, flag, &lower, &own);
+        code = ckpt_recording_probe(source, tag, comm, flag, &lower, &own);
     } else {
         CKPT_CALL(code, Improbe, source, tag, CKPT_CHANNEL(comm), flag, &lower,
                   &own);
@@ -95,7 +95,7 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag,
     ckpt_begin();
     code = probe_once(source, tag, comm, flag, status);
     if (__builtin_expect(ckpt_pending, 0)) {
-        *flag ? ckpt_wait_over() : ckpt_wait_in_vain();
+        *flag ? ckpt_poll_succeeded() : ckpt_poll_failed();
     }
     CKPT_RETURN(comm, code, "MPI_Iprobe");
 }
@@ -113,7 +113,7 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag,
     ckpt_begin();
     code = match_once(source, tag, comm, flag, message, status, CKPT_SITE);
     if (__builtin_expect(ckpt_pending, 0)) {
-        *flag ? ckpt_wait_over() : ckpt_wait_in_vain();
+        *flag ? ckpt_poll_succeeded() : ckpt_poll_failed();
     }
     CKPT_RETURN(comm, code, "MPI_Improbe");
 }
@@ -134,12 +134,12 @@ int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
         }
         if (__builtin_expect(ckpt_pending, 0)) {
             ckpt_end();
-            ckpt_wait_in_vain();
+            ckpt_poll_failed();
             ckpt_begin();
         }
     }
     if (__builtin_expect(ckpt_pending, 0)) {
-        ckpt_wait_over();
+        ckpt_poll_succeeded();
     }
     CKPT_RETURN(comm, code, "MPI_Probe");
 }
@@ -162,12 +162,12 @@ int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
         }
         if (__builtin_expect(ckpt_pending, 0)) {
             ckpt_end();
-            ckpt_wait_in_vain();
+            ckpt_poll_failed();
             ckpt_begin();
         }
     }
     if (__builtin_expect(ckpt_pending, 0)) {
-        ckpt_wait_over();
+        ckpt_poll_succeeded();
     }
     CKPT_RETURN(comm, code, "MPI_Mprobe");
 }
@@ -188,7 +188,7 @@ static int receive_matched(MPI_Request request, MPI_Message message)
     int code = MPI_SUCCESS;
 
     if (message->entry != NULL) {
-        ckpt_intake_claim(request, message->entry);
+        ckpt_recording_claim(request, message->entry);
     } else {
         CKPT_CALL(code, Imrecv, request->buffer, request->count,
                   CKPT_LOWER(request->datatype),

@@ -109,12 +109,12 @@ static int take(MPI_Win win, int rank, int (*attempt)(MPI_Win, int, int *))
     while ((code = attempt(win, rank, &taken)) == MPI_SUCCESS && !taken) {
         ckpt_log_progress(); /* the holder may need progress to release it */
         ckpt_end();
-        ckpt_wait_in_vain();
+        ckpt_poll_failed();
         sched_yield();
         ckpt_begin();
     }
     if (__builtin_expect(ckpt_pending, 0)) {
-        ckpt_wait_over();
+        ckpt_poll_succeeded();
     }
     return code;
 }
@@ -328,10 +328,10 @@ static int check_flush(MPI_Win win, int rank)
  * A program that waits for a value in memory calls one of these functions
  * repeatedly. The agent must know that it may be waiting for another rank.
  */
-static void poll_in_vain(void)
+static void note_failed_poll(void)
 {
     if (__builtin_expect(ckpt_pending, 0)) {
-        ckpt_wait_in_vain();
+        ckpt_poll_failed();
     }
 }
 
@@ -346,7 +346,7 @@ static int flush_one(int rank, MPI_Win win, const char *name)
     if (code == MPI_SUCCESS) {
         code = ckpt_window_sync_memory(win);
     }
-    poll_in_vain();
+    note_failed_poll();
     CKPT_RETURN(win, code, name);
 }
 
@@ -361,7 +361,7 @@ static int flush_all(MPI_Win win, const char *name)
     if (code == MPI_SUCCESS) {
         code = ckpt_window_sync_memory(win);
     }
-    poll_in_vain();
+    note_failed_poll();
     CKPT_RETURN(win, code, name);
 }
 
@@ -387,7 +387,7 @@ int PMPI_Win_sync(MPI_Win win)
     if (win->independent != NULL) {
         code = ckpt_sync_memory();
     }
-    poll_in_vain();
+    note_failed_poll();
     CKPT_RETURN(win, code, "MPI_Win_sync");
 }
 CKPT_ALIAS(Win_sync);
@@ -402,7 +402,7 @@ int PMPI_Win_flush_local(int rank, MPI_Win win)
     ckpt_begin();
     CKPT_CALL(code, Win_flush_local, ckpt_window_owner(win, rank),
               CKPT_LOWER(win));
-    poll_in_vain();
+    note_failed_poll();
     CKPT_RETURN(win, code, "MPI_Win_flush_local");
 }
 CKPT_ALIAS(Win_flush_local);
@@ -414,7 +414,7 @@ int PMPI_Win_flush_local_all(MPI_Win win)
     CKPT_REQUIRE_WINDOW(win, check_passive(win), "MPI_Win_flush_local_all");
     ckpt_begin();
     CKPT_CALL(code, Win_flush_local_all, CKPT_LOWER(win));
-    poll_in_vain();
+    note_failed_poll();
     CKPT_RETURN(win, code, "MPI_Win_flush_local_all");
 }
 CKPT_ALIAS(Win_flush_local_all);

@@ -51,7 +51,7 @@ static inline void *ckpt_site(void *caller, void *const *frame)
 /* For wrappers that need no ckpt_begin: MPI must have begun and not ended. */
 #define CKPT_INSIDE(name)                                                      \
     do {                                                                       \
-        if (__builtin_expect(ckpt_long_way & CKPT_WAY_OUTSIDE, 0)) {           \
+        if (__builtin_expect(ckpt_slow_path & CKPT_SLOW_OUTSIDE, 0)) {           \
             ckpt_outside(name);                                                \
         }                                                                      \
     } while (0)

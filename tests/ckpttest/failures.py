@@ -21,7 +21,7 @@ NAME = "job"
 NODES = 4
 SPARES = 2
 PATIENCE = 180  # seconds for a job to go on
-NOTICED = re.compile(r"^ckpt: .*(what is left of the job is ended|; restart \d+ of)")
+NOTICED = re.compile(r"^ckpt: .*(the rest of the job is ended|; restart \d+ of)")
 RESTART = re.compile(r"^ckpt: .*; restart \d+ of")
 
 

@@ -26,7 +26,7 @@ LONG = 3 * PATIENCE  # ranks that synchronise all the time are slow when others 
 LONGEST_REST = 0.7  # seconds between two kills, at most
 LONGEST_END = 900  # seconds from the last kill to the result, at most
 
-NOT_REPLAYED = re.compile(r"^ckpt: rank \d+ .*; it is not replayed: (.*?)(?:; what is .*)?$")
+NOT_REPLAYED = re.compile(r"^ckpt: rank \d+ .*; it is not replayed: (.*?)(?:; the rest of .*)?$")
 REPLAYED = re.compile(r"^ckpt: rank \d+ .*; it is replayed, ")
 RESTART = re.compile(r"^ckpt: .*; restart \d+ of at most ")
 

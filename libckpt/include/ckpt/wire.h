@@ -35,7 +35,7 @@
  *   RESUME   ---->          memory is captured; the rank runs, and logs
  *   SWEPT    ---->          network sweeping
  *            <----  COMPLETE zero or more times
- *   KICK     ---->          zero or more times, with a signal
+ *   PROGRESS     ---->          zero or more times, with a signal
  *   CLOSE    ---->          all messages that cross the cut have been logged
  *            <----  LOGGED  they are in the file that CUT named
  *
@@ -126,7 +126,7 @@ enum ckpt_message_type {
                           arg[1]: 1 if all ranks must ask */
     CKPT_MSG_ALLOWED = 14, /* a rank that refused temporarily can be saved now; arg[0]: number
                               of safe points that it has reached */
-    CKPT_MSG_STUCK = 15, /* a rank that refused temporarily waits, perhaps for a rank that stays
+    CKPT_MSG_HOLD_BLOCKED = 15, /* a rank that refused temporarily waits, perhaps for a rank that stays
                             at a safe point; arg[0] as in ALLOWED */
     CKPT_MSG_KEPT = 16,  /* the rank has made a copy of its process, which describes itself; its
                             message counters are in the rank page, as for STOPPED. arg[0]: pid
@@ -152,7 +152,7 @@ enum ckpt_message_type {
     CKPT_MSG_CUT = 39,    /* change the colour, describe yourself as for SAVE, and do not move;
                              arg[0]: enum ckpt_cut, perhaps with CKPT_CUT_SYNCHRONOUS; text:
                              path of the file for the log */
-    CKPT_MSG_KICK = 40,   /* keep the lower half working: other ranks need it */
+    CKPT_MSG_PROGRESS = 40,   /* keep the lower half working: other ranks need it */
     CKPT_MSG_COUNTS = 42, /* all ranks are cut: `expected` of all peers is in the page */
     CKPT_MSG_SWEPT = 43, /* arg[0]: number of messages to this rank that all ranks together had
                             sent at their cuts */

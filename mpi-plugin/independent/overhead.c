@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * expense.c - see expense.h.
+ * overhead.c - see overhead.h.
  */
-#include "independent/expense.h"
+#include "independent/overhead.h"
 
 #include <time.h>
 
@@ -10,7 +10,7 @@
 #define EACH   61 /* a prime: programs repeat in rounder numbers */
 #define TRIES  16
 
-uint64_t ckpt_expense_clock(void)
+uint64_t ckpt_overhead_clock(void)
 {
     struct timespec time;
 
@@ -24,28 +24,28 @@ static uint64_t of_clock(void)
     static uint64_t least;
 
     for (int i = 0; i < TRIES && (i > 0 || least == 0); i++) {
-        const uint64_t began = ckpt_expense_clock();
-        const uint64_t took = ckpt_expense_clock() - began;
+        const uint64_t began = ckpt_overhead_clock();
+        const uint64_t took = ckpt_overhead_clock() - began;
 
         least = least == 0 || took < least ? took : least;
     }
     return least;
 }
 
-uint64_t ckpt_expense_begin(void)
+uint64_t ckpt_overhead_begin(void)
 {
     static uint32_t count;
 
     count = count + 1 < EACH ? count + 1 : 0;
-    return count == 0 ? ckpt_expense_clock() : 0;
+    return count == 0 ? ckpt_overhead_clock() : 0;
 }
 
-void ckpt_expense_end(uint64_t began)
+void ckpt_overhead_end(uint64_t began)
 {
     uint64_t took, nothing;
 
     if (began != 0) {
-        took = ckpt_expense_clock() - began;
+        took = ckpt_overhead_clock() - began;
         nothing = of_clock();
         ckpt_independent_self->logging_ns += EACH * (took > nothing ? took - nothing : 0);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * intake.c - queue the messages that cross the cut, hold receives, and match them.
+ * channel_recording.c - queue the messages that cross the cut, hold receives, and match them.
  */
-#include "cut/intake.h"
+#include "cut/channel_recording.h"
 
 #include "cut/epoch.h"
 #include "cut/history.h"
@@ -120,7 +120,7 @@ static void test_arriving(void)
 
 /* ---- Receives ---------------------------------------------------------------- */
 
-void ckpt_intake_claim(MPI_Request request, struct ckpt_log_entry *entry)
+void ckpt_recording_claim(MPI_Request request, struct ckpt_log_entry *entry)
 {
     request->claimed = entry;
     if (entry->arrival == NULL) {
@@ -217,7 +217,7 @@ static void receive_all_new(void)
     }
 }
 
-int ckpt_intake_probe(int source, int tag, MPI_Comm comm, int *flag,
+int ckpt_recording_probe(int source, int tag, MPI_Comm comm, int *flag,
                       MPI_Message *message, MPI_Status *status)
 {
     struct ompi_request_t probe = {
@@ -253,7 +253,7 @@ static void match(MPI_Request request)
         }
     }
     if (entry != NULL) {
-        ckpt_intake_claim(request, entry);
+        ckpt_recording_claim(request, entry);
     }
 }
 
@@ -284,7 +284,7 @@ static void match_if_held(MPI_Request request)
     }
 }
 
-int ckpt_intake_is_due(void)
+int ckpt_recording_is_due(void)
 {
     struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST);
 
@@ -300,7 +300,7 @@ int ckpt_intake_is_due(void)
     return 0;
 }
 
-int ckpt_intake_turn(void)
+int ckpt_recording_turn(void)
 {
     int error = take_all();
 
@@ -310,7 +310,7 @@ int ckpt_intake_turn(void)
     return error;
 }
 
-void ckpt_intake_cancel(MPI_Request request)
+void ckpt_recording_cancel(MPI_Request request)
 {
     if (request->claimed == NULL) { /* else a message is matched with it */
         request->status = ckpt_empty_status;
@@ -330,7 +330,7 @@ static void mark(MPI_Request request)
     }
 }
 
-void ckpt_intake_mark(void)
+void ckpt_recording_mark(void)
 {
     each_receive(mark);
 }
@@ -417,14 +417,14 @@ static void take_back_all(void)
     }
 }
 
-int ckpt_intake_begin(void)
+int ckpt_recording_begin(void)
 {
     is_cut = 0;
     take_back_all();
     return take_matched();
 }
 
-void ckpt_intake_begin_late(void)
+void ckpt_recording_begin_late(void)
 {
     is_cut = 1;
     take_back_all();
@@ -443,7 +443,7 @@ static int read_back(MPI_Request request, struct ckpt_log_entry **entry_p)
     return error;
 }
 
-void ckpt_intake_completed(MPI_Request request)
+void ckpt_recording_completed(MPI_Request request)
 {
     MPI_Comm comm = request->communicator;
     struct ckpt_log_entry *entry;
@@ -481,7 +481,7 @@ static void post(MPI_Request request)
     }
 }
 
-int ckpt_intake_end(void)
+int ckpt_recording_end(void)
 {
     failed_code = MPI_SUCCESS;
     each_receive(post);
@@ -500,7 +500,7 @@ static int can_be_posted(MPI_Request request)
     return complete && (any || ckpt_epoch_complete(comm, request->peer));
 }
 
-void ckpt_intake_post(void)
+void ckpt_recording_post(void)
 {
     struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST);
     int possible = 1;
@@ -513,11 +513,11 @@ void ckpt_intake_post(void)
                    can_be_posted(request);
     }
     if (possible) {
-        (void)ckpt_intake_end();
+        (void)ckpt_recording_end();
     }
 }
 
-int ckpt_intake_restarted(void)
+int ckpt_recording_restarted(void)
 {
     struct ckpt_handle *handle = ckpt_live(CKPT_MESSAGE);
 

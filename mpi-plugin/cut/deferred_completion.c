@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * withhold.c - withhold completions until it is known on which side of the cut
+ * deferred_completion.c - defer completions until it is known on which side of the cut
  * they are.
  */
-#include "cut/withhold.h"
+#include "cut/deferred_completion.h"
 
 #include "cut/epoch.h"
 #include "cut/nonblocking.h"
@@ -12,9 +12,9 @@
 #include "handles/kinds.h"
 #include "runtime/lane.h"
 
-static int withheld; /* 1 if any request may be withheld */
+static int deferred; /* 1 if any request may be deferred */
 
-int ckpt_withhold_is_due(void)
+int ckpt_deferral_is_due(void)
 {
     return ckpt_checkpoint.armed && ckpt_checkpoint.moving &&
            !ckpt_epoch_open && !ckpt_multiple;
@@ -33,54 +33,54 @@ static int is_doubtful(MPI_Request request)
            (request->handle.flags & CKPT_HANDLE_FREED) == 0;
 }
 
-int ckpt_withhold(MPI_Request request)
+int ckpt_defer_completion(MPI_Request request)
 {
-    if (!ckpt_withhold_is_due() || !is_doubtful(request)) {
+    if (!ckpt_deferral_is_due() || !is_doubtful(request)) {
         return 0;
     }
     if (request->request_kind == CKPT_REQUEST_COLLECTIVE) {
-        ckpt_nonblocking_withheld(request);
+        ckpt_nonblocking_deferred(request);
     }
-    request->withheld = 1;
-    withheld = 1;
+    request->deferred = 1;
+    deferred = 1;
     return 1;
 }
 
-void ckpt_withheld_report(void)
+void ckpt_deferred_report(void)
 {
-    if (withheld && ckpt_withhold_is_due() && !ckpt_checkpoint.hold &&
+    if (deferred && ckpt_deferral_is_due() && !ckpt_checkpoint.hold &&
         !ckpt_checkpoint.cut_due) {
         ckpt_checkpoint.hold = 1;
         ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_FREE, 0, 0, 1);
     }
 }
 
-void ckpt_withhold_synchronous(void)
+void ckpt_defer_synchronous(void)
 {
     ckpt_begin();
     ckpt_synchronous_used = 1;
-    withheld |= ckpt_withhold_is_due();
+    deferred |= ckpt_deferral_is_due();
     ckpt_end_quietly();
     ckpt_service();
 }
 
 static void let_complete(MPI_Request request)
 {
-    request->withheld = 0;
+    request->deferred = 0;
     request->complete = 1;
     if (request->request_kind == CKPT_REQUEST_COLLECTIVE) {
         ckpt_nonblocking_confirmed(request);
     }
 }
 
-void ckpt_withheld_cut(void)
+void ckpt_deferred_cut(void)
 {
     struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST);
 
-    for (; handle != NULL && withheld; handle = ckpt_live_next(handle)) {
+    for (; handle != NULL && deferred; handle = ckpt_live_next(handle)) {
         const MPI_Request request = (MPI_Request)handle;
 
-        if (!request->withheld ||
+        if (!request->deferred ||
             request->request_kind != CKPT_REQUEST_COLLECTIVE) {
             continue;
         }
@@ -92,14 +92,14 @@ void ckpt_withheld_cut(void)
     }
 }
 
-void ckpt_withheld_confirm(void)
+void ckpt_deferred_confirm(void)
 {
     struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST);
 
-    for (; handle != NULL && withheld; handle = ckpt_live_next(handle)) {
-        if (((MPI_Request)handle)->withheld) {
+    for (; handle != NULL && deferred; handle = ckpt_live_next(handle)) {
+        if (((MPI_Request)handle)->deferred) {
             let_complete((MPI_Request)handle);
         }
     }
-    withheld = 0;
+    deferred = 0;
 }
