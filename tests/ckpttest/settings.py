@@ -20,12 +20,14 @@ PATIENCE = float(os.environ.get("CKPT_TEST_PATIENCE", "120"))
 
 
 def environment(**more):
-    """Returns this process's environment, without settings of ckpt, and
-    `more`."""
+    """Returns this process's environment, without settings of ckpt, and `more`.
+
+    Without PYTHONUNBUFFERED: it makes a Python program write a line in pieces, between which
+    another process may write."""
     clean = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("CKPT_", "OMPI_", "PMIX_"))
+        if not name.startswith(("CKPT_", "OMPI_", "PMIX_", "PYTHONUNBUFFERED"))
     }
     clean["PATH"] = f"{INSTALL / 'bin'}:{clean['PATH']}"
     clean["OMPI_ALLOW_RUN_AS_ROOT"] = "1"
