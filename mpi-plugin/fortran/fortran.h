@@ -81,6 +81,16 @@ static inline void *ckpt_fortran_buffer(const void *buffer)
     return (void *)buffer;
 }
 
+/* Converts an array of weights of a distributed graph. */
+static inline int *ckpt_fortran_weights(const MPI_Fint *weights)
+{
+    if (weights == &mpi_fortran_unweighted_) {
+        return MPI_UNWEIGHTED;
+    }
+    return weights == &mpi_fortran_weights_empty_ ? MPI_WEIGHTS_EMPTY
+                                                  : (int *)weights;
+}
+
 /* Converts one status, or an array of statuses. */
 static inline MPI_Status *ckpt_fortran_status(MPI_Fint *status)
 {
