@@ -31,6 +31,9 @@ END_TO_END = (
 # Sanitizers need their addresses, which random ones may be in the way of.
 SAME_ADDRESSES = ["setarch", "--addr-no-randomize"]
 
+# What ThreadSanitizer need not report, with reasons.
+NOT_OURS = TOP / "tests/thread.supp"
+
 # Unit tests take so many times as long, and more on a machine that does other things, too.
 PATIENCE = 900
 
@@ -53,7 +56,7 @@ def environment(reports):
         **os.environ,
         "ASAN_OPTIONS": f"{log}:detect_stack_use_after_return=1:abort_on_error=0",
         "UBSAN_OPTIONS": f"{log}:print_stacktrace=1:halt_on_error=1",
-        "TSAN_OPTIONS": f"{log}:second_deadlock_stack=1:halt_on_error=0",
+        "TSAN_OPTIONS": f"{log}:second_deadlock_stack=1:halt_on_error=0:suppressions={NOT_OURS}",
     }
 
 
