@@ -134,6 +134,8 @@ def run(directory, kind, jobs, end_to_end):
     place = Path(directory) / kind.replace(",", "-")
     reports = place / "reports"
     result = Result(kind)
+    for old in reports.glob("report.*"):
+        old.unlink()
     build(place, kind, jobs)
     run_unit_tests(place, result, reports)
     if end_to_end:
