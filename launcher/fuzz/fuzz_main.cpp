@@ -2,7 +2,7 @@
 /*
  * fuzz_main.cpp - libFuzzer's entry: one decoder of the table, which $CKPT_FUZZ_DECODER
  * names. With $CKPT_FUZZ_SEEDS, a directory, it writes the seeds of all decoders there, one
- * directory for each decoder, and ends (tests/campaign-decoders).
+ * directory for each decoder, and ends (tests/campaign-fuzz-decoders).
  */
 #include "config.h"
 #include "common/files.hpp"

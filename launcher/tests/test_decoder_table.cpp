@@ -2,7 +2,7 @@
 /*
  * test_decoder_table.cpp - each decoder that the fuzzer knows: it takes what our encoders
  * make, and takes or refuses what is made of that at random. And inputs that the fuzzer has
- * found (tests/campaign-decoders), each with what it was.
+ * found (tests/campaign-fuzz-decoders), each with what it was.
  */
 #include "config.h"
 #include "fuzz/decoders.hpp"
