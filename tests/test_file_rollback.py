@@ -17,6 +17,8 @@ def do_step(step):
     {body}
 for step in range({steps}):
     if world.rank == 0:
+        while step in {stops} and not os.path.exists("{let}/%d" % step):
+            time.sleep(0.02)
         do_step(step)
         print("step", step, flush=True)
     world.Barrier()
@@ -94,16 +96,24 @@ KINDS = {
 
 
 class Steps:
-    """A kind of change as an MPI program in Python."""
+    """A kind of change as an MPI program in Python. stops: steps before which it waits until it
+    is let on, however long the commands in between take."""
 
     name = "steps"
     ranks = 2
     progress = r"^step (\d+)"
 
-    def __init__(self, lab, kind, steps):
+    def __init__(self, lab, kind, steps, stops=()):
         script = lab.directory / "steps.py"
-        script.write_text(SCRIPT.format(body=KINDS[kind].strip(), steps=steps), encoding="utf-8")
+        self.let = lab.directory / "let"
+        self.let.mkdir()
+        text = SCRIPT.format(body=KINDS[kind].strip(), steps=steps, stops=stops, let=self.let)
+        script.write_text(text, encoding="utf-8")
         self.argv = ["/usr/bin/python3", "-B", script]
+
+    def let_on(self, step):
+        """It does this step, too, in this life and all others."""
+        (self.let / str(step)).touch()
 
     def prepare(self, directory):
         """Makes the files that the program needs."""
@@ -131,11 +141,14 @@ def save(lab, job):
 
 def save_and_kill(lab, kind):
     """Saves a job after some of its steps, and kills it some steps later."""
-    job = lab.start(Steps(lab, kind, 60))
+    program = Steps(lab, kind, 60, stops=(30, 50))
+    job = lab.start(program)
     job.wait_for("^step 20$")
     save(lab, job)
+    program.let_on(30)
     job.wait_for("^step 40$")
     lab.kill_and_wait_for_agent(job)
+    program.let_on(50)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -148,13 +161,14 @@ def test_kinds(lab, kind):
 
 def test_job_that_begins_again(lab):
     """The job fails before its first checkpoint: the files are those of its beginning."""
-    program = Steps(lab, "appended", 60)
+    program = Steps(lab, "appended", 60, stops=(30,))
     run = [lab.ckpt_program, "run", "--name", "job", "--back-off", "0.1s", "--"]
     # pylint: disable-next=protected-access
     job = lab._start([*run, *lab.mpirun_command(program)], {})
     job.wait_for("^step 20$")
     processes.kill(job.ranks()[-1])
     job.wait_for("from the beginning")
+    program.let_on(30)
     job.succeed()
     lines = (lab.work / "log").read_text(encoding="utf-8").splitlines()
     assert lines == [f"step {i}" for i in range(60)]
@@ -178,9 +192,11 @@ def test_file_changed_by_another_program(lab):
 def test_file_changed_within_a_tick_by_another_program(lab):
     """Size and time are the same: only the content differs. The journal begins with the first
     checkpoint, so there are two."""
-    job = lab.start(Steps(lab, "whole seconds", 60))
+    program = Steps(lab, "whole seconds", 60, stops=(20, 40))
+    job = lab.start(program)
     job.wait_for("^step 10$")
     save(lab, job)
+    program.let_on(20)
     job.wait_for("^step 30$")
     save(lab, job)
     newest = lab.checkpoints()[-1]["name"]
@@ -196,14 +212,17 @@ def test_file_changed_within_a_tick_by_another_program(lab):
 
 def test_older_checkpoint(lab):
     """Files also roll back to the checkpoint before the newest."""
-    program = Steps(lab, "renamed", 60)
+    program = Steps(lab, "renamed", 60, stops=(20, 35, 50))
     job = lab.start(program)
     job.wait_for("^step 10$")
     first = lab.checkpoint(job)["name"]
+    program.let_on(20)
     job.wait_for("^step 25$")
     lab.checkpoint(job)
+    program.let_on(35)
     job.wait_for("^step 40$")
     lab.kill_and_wait_for_agent(job)
+    program.let_on(50)
     lab.restart(first).succeed()
     trees.require_same(undisturbed_files(lab, "renamed"), files_of(lab))
 

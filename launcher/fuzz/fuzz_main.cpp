@@ -2,7 +2,7 @@
 /*
  * fuzz_main.cpp - libFuzzer's entry point: runs the decoder that $CKPT_FUZZ_DECODER names.
  * If $CKPT_FUZZ_SEEDS names a directory, it writes the seeds of all decoders there, in one
- * directory for each decoder, and exits (tests/campaign-decoders).
+ * directory for each decoder, and exits (tests/campaign-fuzz-decoders).
  */
 #include "config.h"
 #include "common/files.hpp"

@@ -267,6 +267,14 @@ control::Reply FakeJob::ask(const std::string &command, const std::string &then)
     return Client(control_socket(), request).last();
 }
 
+testing::AssertionResult FakeJob::saves()
+{
+    const control::Reply reply = ask("checkpoint");
+
+    return reply.event == "result" ? testing::AssertionSuccess()
+                                   : testing::AssertionFailure() << reply.error;
+}
+
 control::Status FakeJob::await_phase(const std::string &phase)
 {
     auto until = steady_clock::now() + std::chrono::milliseconds(patience_ms);

@@ -8,6 +8,8 @@
 #include "common/fd.hpp"
 #include "tests/child_process.hpp"
 
+#include <gtest/gtest.h>
+
 #include <sys/types.h>
 
 #include <map>
@@ -81,6 +83,8 @@ class FakeJob
     std::filesystem::path control_socket(int node = 0) const;
 
     control::Reply ask(const std::string &command, const std::string &then = "");
+    /* Takes a checkpoint. A failure has the agent's reason. */
+    testing::AssertionResult saves();
     /* Waits until the agent reports this phase of the job. */
     control::Status await_phase(const std::string &phase);
     /* Ends all ranks; waits until the agent of the node is gone too. */

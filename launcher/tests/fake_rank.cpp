@@ -73,6 +73,12 @@ void require(bool condition, const char *what)
     }
 }
 
+[[noreturn]] void unknown(const char *what, const std::string &which)
+{
+    std::fprintf(stderr, "fake_rank: unknown %s: %s\n", what, which.c_str());
+    std::exit(2);
+}
+
 class FakeRank
 {
   public:
@@ -243,7 +249,7 @@ bool FakeRank::hello()
         return false;
     }
     if (message.type != CKPT_MSG_WELCOME) {
-        std::exit(2);
+        unknown("answer", std::to_string(message.type));
     }
     prctl(PR_SET_PTRACER, message.arg[1]);
     agent_ = message.arg[1];
@@ -325,6 +331,8 @@ void FakeRank::handle(const ckpt_message &message)
     case CKPT_MSG_RUN:
         holds_ = false;
         break;
+    case CKPT_MSG_WHERE: /* comes to who is slow; never inside a call: silent */
+        break;
     case CKPT_MSG_STOP:
         send(CKPT_MSG_STOPPED, CKPT_PLACE_FREE, true);
         break;
@@ -346,7 +354,7 @@ void FakeRank::handle(const ckpt_message &message)
                     message.text);
         break;
     default:
-        std::exit(2);
+        unknown("message", std::to_string(message.type));
     }
 }
 
@@ -448,7 +456,7 @@ void FakeRank::order(const std::string &line)
     } else if (line == "replay" || line == "present") {
         own->replaying = line == "replay" ? 1 : 0;
     } else {
-        std::exit(2);
+        unknown("order", line);
     }
 }
 

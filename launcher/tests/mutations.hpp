@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <iostream>
 #include <limits>
 #include <random>
 #include <string>
@@ -143,7 +144,8 @@ inline std::uint64_t number_from_environment(const char *name, std::uint64_t oth
     return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-/* Calls round(mutations) again and again; a failure names the round. */
+/* Calls round(mutations) again and again; a failure names the round. Who goes on for some time
+ * says how many there were. */
 template <typename Round> void for_rounds(std::uint64_t count, Round round)
 {
     using std::chrono::steady_clock;
@@ -151,13 +153,16 @@ template <typename Round> void for_rounds(std::uint64_t count, Round round)
     const std::uint64_t seconds = number_from_environment("CKPT_FUZZ_SECONDS", 0);
     const auto end = steady_clock::now() + std::chrono::seconds(seconds);
 
-    for (std::uint64_t i = 0;
-         (seconds > 0 ? steady_clock::now() < end : i < count) &&
-         !testing::Test::HasFailure();
+    std::uint64_t i = 0;
+    for (; (seconds > 0 ? steady_clock::now() < end : i < count) &&
+           !testing::Test::HasFailure();
          i++) {
         SCOPED_TRACE("CKPT_FUZZ_SEED=" + std::to_string(first + i));
         Mutations mutations(first + i);
         round(mutations);
+    }
+    if (seconds > 0) {
+        std::cout << i << " rounds\n";
     }
 }
 

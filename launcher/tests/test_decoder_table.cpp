@@ -2,7 +2,7 @@
 /*
  * test_decoder_table.cpp - each decoder of the fuzzer accepts the output of our encoders, and
  * accepts or refuses randomly changed output. Also inputs that the fuzzer has found
- * (tests/campaign-decoders), each with its description.
+ * (tests/campaign-fuzz-decoders), each with its description.
  */
 #include "config.h"
 #include "fuzz/decoders.hpp"

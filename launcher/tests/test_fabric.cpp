@@ -16,7 +16,7 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
 
 #include <fcntl.h>
@@ -25,8 +25,10 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <memory>
+#include <mutex>
 #include <optional>
-#include <sstream>
+#include <string>
 #include <thread>
 
 namespace ckpt::redundancy
@@ -89,14 +91,35 @@ TEST(Answer, LentMemoryIsToldAsItIs)
 
 /* ---- A server with registered memory ------------------------------------------------- */
 
+/* A sink whose text can be read while other threads log. */
+class TextSink : public spdlog::sinks::base_sink<std::mutex>
+{
+  public:
+    std::string text()
+    {
+        std::lock_guard lock(mutex_);
+        return text_;
+    }
+
+  private:
+    void sink_it_(const spdlog::details::log_msg &message) override
+    {
+        spdlog::memory_buf_t line;
+        formatter_->format(message, line);
+        text_.append(line.data(), line.size());
+    }
+    void flush_() override {}
+
+    std::string text_;
+};
+
 /* The lines that all threads log. */
 class Log
 {
   public:
     Log()
     {
-        auto logger = std::make_shared<spdlog::logger>(
-            "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text_, true));
+        auto logger = std::make_shared<spdlog::logger>("test", sink_);
         logger->set_pattern("%v");
         spdlog::set_default_logger(std::move(logger));
     }
@@ -104,17 +127,17 @@ class Log
 
     std::size_t count(const std::string &part) const
     {
-        const std::string text = text_.str();
+        const std::string text = this->text();
         std::size_t found = 0;
         for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) {
             found++;
         }
         return found;
     }
-    std::string text() const { return text_.str(); }
+    std::string text() const { return sink_->text(); }
 
   private:
-    std::ostringstream text_;
+    const std::shared_ptr<TextSink> sink_ = std::make_shared<TextSink>();
 };
 
 /* A fault with another name than the last test's: the same one would not strike again. */

@@ -402,6 +402,9 @@ TEST(Image, ManyRegionsThatAreNotPrivateHaveDatasets)
 
 TEST(Image, SparseTebibyteIsNotTouched)
 {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "ThreadSanitizer leaves no room for so much memory";
+#endif
     ScratchDirectory scratch;
     ChildProcess child([](Description &description) {
         description.map(tebibyte, PROT_NONE);
@@ -674,8 +677,9 @@ TEST(Image, ProcessThatDiesWhileItIsReadIsAnError)
     }
 }
 
-/* In the child: changes its snapshot for ever, once the snapshot exists. */
-static void keep_changing_the_snapshot(std::uint64_t home)
+/* In the child: changes its snapshot for ever, once the snapshot exists. It reads the snapshot
+ * while the snapshot is made. */
+[[gnu::no_sanitize("thread")]] static void keep_changing_the_snapshot(std::uint64_t home)
 {
     auto *snapshot = reinterpret_cast<volatile ckpt_snapshot *>(home);
     while (snapshot->magic != CKPT_SNAPSHOT_MAGIC) {
@@ -690,23 +694,27 @@ static void keep_changing_the_snapshot(std::uint64_t home)
     }
 }
 
+/* While all processors are busy it may not have gone on in the time that one reading takes. */
 TEST(Image, ProcessThatGoesOnWhileItIsReadIsAnError)
 {
-    ScratchDirectory scratch;
     ChildProcess child([](Description &description) {
         fill_random(description.map(32 * mebibyte), 1);
         std::thread(keep_changing_the_snapshot, description.saved_address())
             .detach();
     });
-    NodeFileWriter writer(scratch.path(), "n1", {});
-    bool released = false;
-    std::string text = error_of([&] {
-        writer.capture(child.pid(), child.snapshot(), [&] { released = true; });
-    });
-    EXPECT_NE(text.find("went on while it was being saved"),
-              std::string::npos)
-        << text;
+    bool released = true;
+    std::string text;
+
+    for (int i = 0; i < 100 && released; i++) {
+        const ScratchDirectory scratch;
+        NodeFileWriter writer(scratch.path(), "n1", {});
+        released = false;
+        text = error_of([&] {
+            writer.capture(child.pid(), child.snapshot(), [&] { released = true; });
+        });
+    }
     EXPECT_FALSE(released);
+    EXPECT_NE(text.find("went on while it was being saved"), text.npos) << text;
 }
 
 /* The process has gone on by then, so its memory no longer has the saved state. */

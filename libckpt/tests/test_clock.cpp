@@ -14,11 +14,13 @@ extern "C" {
 #include "task/write_set.h"
 }
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <climits>
 #include <csignal>
+#include <cstdint>
 #include <gtest/gtest.h>
 #include <random>
 #include <string>
@@ -176,17 +178,19 @@ void ignore(int)
 {
 }
 
-/* Threads that only read a clock are nearly always inside the read. */
+/* Threads that only read a clock are often inside the read. */
 class Reading : public testing::Test
 {
   protected:
+    static constexpr int freezes = 30;
+
     void SetUp() override
     {
         ckpt_thread_pointer_open();
         ckpt_regions_open();
         ASSERT_EQ(ckpt_threads_open(checkpoint_signal, ignore, nullptr), 0);
-        for (int i = 0; i < 3; i++) {
-            threads.emplace_back([this] { read(); });
+        for (auto &count : readings) {
+            threads.emplace_back([this, &count] { read(count); });
         }
     }
 
@@ -199,7 +203,7 @@ class Reading : public testing::Test
         EXPECT_FALSE(went_back);
     }
 
-    void read()
+    void read(std::atomic<std::uint64_t> &count)
     {
         timespec last{};
 
@@ -212,18 +216,37 @@ class Reading : public testing::Test
                 went_back = true;
             }
             last = now;
+            count++;
+        }
+    }
+
+    /* Without this a thread may be where the last freeze has found it: it has a new signal
+     * before it has left the handler. */
+    void let_all_read()
+    {
+        for (const auto &count : readings) {
+            const std::uint64_t before = count;
+
+            while (count == before) {
+                std::this_thread::yield();
+            }
         }
     }
 
     /* Stops the threads; returns how many of them are then inside. */
-    static int inside()
+    int inside()
     {
         const ckpt_thread *parked;
         ckpt_failure failure{};
         int count = 0;
 
-        EXPECT_EQ(ckpt_threads_freeze(60000, &failure), 0) << failure.text;
+        let_all_read();
+        if (ckpt_threads_freeze(60000, &failure) != 0) {
+            ADD_FAILURE() << failure.text; /* no context holds any more */
+            return 0;
+        }
         const std::size_t all = ckpt_threads_list(&parked);
+        EXPECT_EQ(all, readings.size());
         for (std::size_t i = 0; i < all; i++) {
             const auto *context =
                 reinterpret_cast<const ucontext_t *>(parked[i].context);
@@ -235,6 +258,7 @@ class Reading : public testing::Test
         return count;
     }
 
+    std::array<std::atomic<std::uint64_t>, 3> readings{};
     std::vector<std::thread> threads;
     std::atomic<bool> is_over{false};
     std::atomic<bool> went_back{false};
@@ -244,7 +268,7 @@ TEST_F(Reading, IsOverWhenAThreadStops)
 {
     struct sigaction action {};
 
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < freezes; i++) {
         EXPECT_EQ(inside(), 0);
     }
     ASSERT_EQ(sigaction(SIGTRAP, nullptr, &action), 0);
@@ -257,7 +281,7 @@ TEST_F(Reading, IsOverWhereTheProgramHandlesTraps)
     struct sigaction action {};
 
     ASSERT_NE(std::signal(SIGTRAP, ignore), SIG_ERR);
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < freezes; i++) {
         EXPECT_EQ(inside(), 0);
     }
     ASSERT_EQ(sigaction(SIGTRAP, nullptr, &action), 0);
@@ -271,7 +295,7 @@ TEST_F(Reading, IsNotSteppedWhileMemoryIsWatched)
     int count = 0;
 
     ASSERT_EQ(ckpt_write_set_begin(), 0);
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < freezes; i++) {
         count += inside();
     }
     EXPECT_EQ(ckpt_write_set_end(), 0);

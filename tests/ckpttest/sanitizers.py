@@ -31,6 +31,9 @@ END_TO_END = (
 # Sanitizers need fixed addresses, which randomised mappings may occupy.
 SAME_ADDRESSES = ["setarch", "--addr-no-randomize"]
 
+# Reports that ThreadSanitizer need not make, with reasons.
+NOT_OURS = TOP / "tests/thread.supp"
+
 # Seconds; unit tests are several times slower, and slower still on a busy machine.
 PATIENCE = 900
 
@@ -54,7 +57,7 @@ def environment(reports):
         **os.environ,
         "ASAN_OPTIONS": f"{log}:detect_stack_use_after_return=1:abort_on_error=0",
         "UBSAN_OPTIONS": f"{log}:print_stacktrace=1:halt_on_error=1",
-        "TSAN_OPTIONS": f"{log}:second_deadlock_stack=1:halt_on_error=0",
+        "TSAN_OPTIONS": f"{log}:second_deadlock_stack=1:halt_on_error=0:suppressions={NOT_OURS}",
     }
 
 
@@ -132,6 +135,8 @@ def run(directory, kind, jobs, end_to_end):
     place = Path(directory) / kind.replace(",", "-")
     reports = place / "reports"
     result = Result(kind)
+    for old in reports.glob("report.*"):
+        old.unlink()
     build(place, kind, jobs)
     run_unit_tests(place, result, reports)
     if end_to_end:
