@@ -26,7 +26,8 @@ std::string format_bytes(std::uint64_t bytes);
 /* "1 rank", "2 ranks". */
 std::string counted(std::uint64_t number, const char *noun);
 
-/* Nanoseconds since 1970 to and from "2025-01-31T12:00:00.123456789Z". */
+/* Nanoseconds since 1970 to and from "2025-01-31T12:00:00.123456789Z". parse_time() throws Error
+ * on anything else, and on a time that they do not reach: before 1970, or after 2262-04-11. */
 std::int64_t now_nanoseconds();
 std::string format_time(std::int64_t nanoseconds);
 std::int64_t parse_time(std::string_view text);
