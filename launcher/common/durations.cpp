@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cmath>
 #include <ctime>
+#include <limits>
 
 namespace ckpt
 {
@@ -119,6 +120,8 @@ std::string format_time(std::int64_t nanoseconds)
 
 std::int64_t parse_time(std::string_view text)
 {
+    constexpr std::time_t seconds_end =
+        std::numeric_limits<std::int64_t>::max() / nanoseconds_per_second;
     struct tm parts = {};
     std::string copy(text);
     const char *rest = ::strptime(copy.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
@@ -127,8 +130,10 @@ std::int64_t parse_time(std::string_view text)
         const char *end = copy.c_str() + copy.size();
         if (end - rest == 11 && rest[0] == '.' && rest[10] == 'Z') {
             auto [stop, error] = std::from_chars(rest + 1, rest + 10, fraction);
-            if (error == std::errc() && stop == rest + 10 && fraction >= 0) {
-                return ::timegm(&parts) * nanoseconds_per_second + fraction;
+            const std::time_t seconds = ::timegm(&parts);
+            if (error == std::errc() && stop == rest + 10 && fraction >= 0 && seconds >= 0 &&
+                seconds < seconds_end) {
+                return seconds * nanoseconds_per_second + fraction;
             }
         }
     }

@@ -27,8 +27,9 @@ std::string format_bytes(std::uint64_t bytes);
 /* Returns "1 rank", "2 ranks". */
 std::string counted(std::uint64_t number, const char *noun);
 
-/* Convert nanoseconds since 1970 to and from
- * "2025-01-31T12:00:00.123456789Z". */
+/* Convert nanoseconds since 1970 to and from "2025-01-31T12:00:00.123456789Z". parse_time() throws
+ * Error for any other text, and for a time before 1970 or after 2262-04-11, which 64 bits do not
+ * hold. */
 std::int64_t now_nanoseconds();
 std::string format_time(std::int64_t nanoseconds);
 std::int64_t parse_time(std::string_view text);

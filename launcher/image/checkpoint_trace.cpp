@@ -162,11 +162,19 @@ Json node_json(const TraceNode &node)
 
 /* ---- Reading ------------------------------------------------------------- */
 
+/* Names that a message had in earlier versions, as traces and manifests may contain them. */
+constexpr struct {
+    std::string_view former, now;
+} renamed[] = {{"KICK", "PROGRESS"}, {"STUCK", "HOLD_BLOCKED"}};
+
 const MessageFormat &message_named(const std::string &name,
                                    const std::string &where)
 {
+    const auto found = std::ranges::find(renamed, name, [](const auto &one) { return one.former; });
+    const std::string_view now = found == std::end(renamed) ? name : found->now;
+
     for (const MessageFormat &message : messages) {
-        if (name == message.name) {
+        if (now == message.name) {
             return message;
         }
     }

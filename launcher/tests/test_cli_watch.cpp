@@ -146,8 +146,8 @@ TEST(StatusView, ShowsIndependentCheckpoints)
                         "            rank 1: 4 kept, interval 41 (newest: 39), log "),
               text.npos)
         << text;
-    EXPECT_NE(text.find("log cap     melt/1, 10 min 0 s ago: 3 taken, as ranks 0, 2 were asked "
-                        "in vain\n"),
+    EXPECT_NE(text.find("log cap     melt/1, 10 min 0 s ago: 3 taken, as ranks 0, 2 did not "
+                        "take the requested independent checkpoint\n"),
               text.npos)
         << text;
     EXPECT_NE(text.find("salvaged    melt/2, 5 min 0 s ago: rank 1 was replayed\n"

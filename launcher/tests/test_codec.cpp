@@ -177,6 +177,16 @@ TEST(Durations, TimesComeBack)
     }
 }
 
+TEST(Durations, TimesThatNanosecondsDoNotReachAreRefused)
+{
+    EXPECT_EQ(parse_time("2262-04-11T23:47:15.999999999Z"), 9'223'372'035'999'999'999);
+    for (const char *text :
+         {"2262-04-11T23:47:16.000000000Z", "9999-12-31T23:59:59.999999999Z",
+          "1969-12-31T23:59:59.999999999Z", "0970-01-01T00:00:00.000000000Z"}) {
+        EXPECT_EQ(error_of([&] { parse_time(text); }), fmt::format("'{}' is not a time", text));
+    }
+}
+
 TEST(Durations, AreReadable)
 {
     EXPECT_EQ(format_seconds(0.0123), "12.3 ms");

@@ -344,13 +344,13 @@ TEST(Piece, LeftoversOfADeadAgentAreReplaced)
         const fs::path directory = scratch / "piece";
         auto write = [&](Job &job) {
             job.node().open_piece(directory);
-            job.add(0);
-            job.add(1);
             job.await([&] { return fs::is_directory(directory); });
             for (int rank : {0, 1}) {
                 std::ofstream(message_log_path(directory, rank))
                     << message_log(20);
             }
+            job.add(0);
+            job.add(1);
             job.node().close_piece({0, 1});
             job.await("written");
         };

@@ -250,7 +250,7 @@ TEST_F(Restart, RefusesAnotherNumberOfRanks)
     expect_refused(finish(restart({"OMPI_COMM_WORLD_RANK=0",
                                    "OMPI_COMM_WORLD_SIZE=2"})),
                    {"1 ranks", "2 were started"});
-    expect_refused(finish(restart({"PMIX_RANK=3"})), {"no rank 3"});
+    expect_refused(finish(restart({"PMIX_RANK=3"})), {"but rank 3 was asked for"});
     expect_refused(finish(restart({"PMIX_RANK=x"})), {"PMIX_RANK=x"});
 }
 
