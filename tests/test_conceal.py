@@ -86,6 +86,30 @@ def test_ends_for_good(lab):
     program.check_end()
 
 
+# Fails when it may.
+FAILING = """
+import os, sys, time
+print("runs", file=sys.stderr, flush=True)
+while not os.path.exists("may-end"):
+    time.sleep(0.02)
+sys.exit(7)
+"""
+
+
+def test_outputs_that_cannot_be_revealed(lab):
+    """The job's exit code stays, and the job has no owner any more."""
+    command = ["/usr/bin/python3", "-c", FAILING]
+    job = alone.start(lab, *command, options=["--files", "conceal", "--max-restarts", 0])
+    job.wait_for("^runs$")
+    (journal,) = lab.store.glob("*/journal")
+    (journal / "revealed").write_text("no note", encoding="utf-8")
+    assert (journal.parent / "owner").exists()
+    (lab.work / "may-end").touch()
+    assert job.finish() == 7
+    assert [line for line in job.lines if line.startswith("ckpt: ") and "revealed" in line]
+    assert not (journal.parent / "owner").exists()
+
+
 @pytest.mark.parametrize("seed", range(1, 3))
 def test_tree(lab, seed):
     """A program that changes a tree in every way sees the right tree, and so do other processes."""

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Commands for a job under `ckpt run`: to end it after a checkpoint, and to free its nodes."""
 
+import fcntl
+import os
+import shutil
+import signal
+
 import pytest
 
 from ckpttest import alone, processes, programs
@@ -54,6 +59,62 @@ def test_nodes_are_free_when_swap_returns(lab, launcher):
     assert left_of(lab, job) == []
     assert lab.ckpt("resume", alone.name(lab)).returncode == 0
     assert alone.process_of(lab, job) != first
+
+
+@pytest.mark.parametrize("lost", ["piece", "checkpoint"])
+def test_the_checkpoint_of_a_swap_is_lost(lab, lost):
+    """A job with a damaged checkpoint does not start over, because that would repeat its work. If
+    there is no checkpoint at all, the message says that the job starts over."""
+    job = run(lab, "alone")
+    first = alone.process_of(lab, job)
+    name = lab.ckpt("swap", alone.name(lab)).stdout.strip()
+    (manifest,) = lab.store.glob(f"{alone.name(lab)}/0*/manifest.json")
+    if lost == "piece":
+        (piece,) = manifest.parent.glob("node-*")
+        piece.unlink()
+    else:
+        shutil.rmtree(manifest.parent)
+    assert lab.ckpt("resume", alone.name(lab)).returncode == 0
+    if lost == "piece":
+        assert job.finish() not in (0, RESUMABLE)
+        assert [line for line in job.lines if "there is no checkpoint to restart from" in line]
+        assert [line for line in job.lines if name in line and "node-" in line], job.lines
+    else:
+        job.wait_for("^ckpt: no checkpoint is left; the job starts from the beginning$")
+        assert alone.process_of(lab, job) != first
+
+
+# Names its nodes, and ends as if the kernel had killed it.
+KILLED_MPIRUN = """#!/bin/sh
+echo "launched with $*"
+until [ -e may-end ]; do sleep 0.02; done
+kill -KILL $$
+"""
+
+
+def test_a_migration_signal_while_the_next_launch_is_prepared(lab):
+    """The launch that follows the signal is already on the new nodes."""
+    lab.work.joinpath("nodes").write_text("n2\n", encoding="utf-8")
+    mpirun = lab.work / "mpirun"
+    mpirun.write_text(KILLED_MPIRUN, encoding="utf-8")
+    mpirun.chmod(0o755)
+    options = ["--spares", 1, "--migrate-signal", "USR2", "--nodes-file", "nodes"]
+    options += ["--max-restarts", 1, "--back-off", "1ms"]
+    job = alone.start(lab, mpirun, "--host", "n1,n2", "-np", 1, "prog", options=options)
+    assert "n1" in job.wait_for("^launched with .*").group()
+    (journal,) = lab.store.glob("*/journal")
+    lock = os.open(journal / "kept", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        (lab.work / "may-end").touch()
+        alone.wait_until(job, lambda: processes.waits_for_lock(job.pid))
+        os.kill(job.pid, signal.SIGUSR2)
+    finally:
+        os.close(lock)
+    job.wait_for("^ckpt: SIGUSR2: the job moves to nodes")
+    again = job.wait_for("^launched with .*").group()
+    assert "n2" in again and "n1" not in again, again
+    assert job.finish() != 0
 
 
 @pytest.mark.parametrize("how", ["colon", "appfile"])

@@ -12,6 +12,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <memory>
 
@@ -97,21 +98,18 @@ void Coordinator::protect_leftover(const NodeRecord &newest)
     }
 }
 
-/* Orders the node that has written the piece to copy it, even if that node has no ranks any
- * more. If its agent is gone, this orders another agent, which may not see the piece; the copy
- * then fails. Returns the host that copies, or "". */
+/* Orders a node that sees the piece to copy it, even if that node has no ranks any more. Returns
+ * the host that copies, or "". */
 std::string Coordinator::copy_piece(const TierCopy &copy, const Piece &piece)
 {
-    Node *node = agent_of(piece.host);
+    std::vector<std::string> hosts;
+    std::ranges::transform(agents_, std::back_inserter(hosts), &Node::host);
 
-    if (node == nullptr && !agents_.empty()) {
-        node = agents_.front();
+    const std::string host = copier_of(piece.host, settings_.host, hosts, apart_);
+    if (!host.empty()) {
+        agent_of(host)->copy_piece(copy.from, copy.to, piece);
     }
-    if (node == nullptr) {
-        return {};
-    }
-    node->copy_piece(copy.from, copy.to, piece);
-    return node->host();
+    return host;
 }
 
 /* The ranks stay stopped until the checkpoint is on durable storage, as everything else may be

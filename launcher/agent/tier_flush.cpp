@@ -15,6 +15,28 @@
 namespace ckpt
 {
 
+std::string copier_of(const std::string &writer, const std::string &own,
+                      const std::vector<std::string> &hosts,
+                      const std::set<std::string> &apart)
+{
+    const auto has_agent = [&](const std::string &host) {
+        return std::ranges::find(hosts, host) != hosts.end();
+    };
+
+    if (has_agent(writer)) {
+        return writer;
+    }
+    if (apart.contains(writer)) {
+        return {}; /* only the writer sees the piece */
+    }
+    if (has_agent(own)) {
+        return own;
+    }
+    const auto other = std::ranges::find_if(
+        hosts, [&](const std::string &host) { return !apart.contains(host); });
+    return other == hosts.end() ? std::string() : *other;
+}
+
 TierFlush::TierFlush(WorkerThread &worker, std::filesystem::path fast, Store slow,
                      std::string job, std::size_t keep, Hooks hooks,
                      std::chrono::nanoseconds interval)

@@ -29,6 +29,16 @@
 namespace ckpt
 {
 
+/*
+ * Returns the host whose agent copies a piece from the fast tier: the writer of the piece, or, if
+ * its agent is gone, a host that sees the same directory; "": none does.
+ * own: host of the coordinator. hosts: those with an agent. apart: hosts whose fast directory is
+ * not the coordinator's.
+ */
+std::string copier_of(const std::string &writer, const std::string &own,
+                      const std::vector<std::string> &hosts,
+                      const std::set<std::string> &apart);
+
 /* Only the thread of the event loop may use it, if not said otherwise. */
 class TierFlush
 {

@@ -34,15 +34,18 @@ journal::Wish wish_for(const TierDirectories &directories, const std::string &jo
     if (checkpoint != nullptr && checkpoint->manifest) {
         wish.checkpoint = checkpoint->manifest->files_mark;
         wish.has_mark = wish.checkpoint != 0;
-        wish.ranks.count = checkpoint->manifest->rank_count;
-        wish.ranks.replayed = {checkpoint->manifest->replayed.begin(),
-                               checkpoint->manifest->replayed.end()};
+        wish.ranks = ranks_of(*checkpoint->manifest);
         wish.name = "checkpoint " + checkpoint->name();
     }
     return wish;
 }
 
 } // namespace
+
+journal::Ranks ranks_of(const Manifest &manifest)
+{
+    return {manifest.rank_count, {manifest.replayed.begin(), manifest.replayed.end()}};
+}
 
 std::filesystem::path provide_journal(const TierDirectories &directories,
                                       const std::string &job)

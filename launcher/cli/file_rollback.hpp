@@ -14,6 +14,9 @@ namespace ckpt::cli
  * journal is neither encrypted nor authenticated. Then provide_journal() returns an empty
  * path, and the other functions do nothing. */
 
+/* Returns the ranks of a checkpoint, for its mark in the journal. */
+journal::Ranks ranks_of(const Manifest &manifest);
+
 /* Returns the directory of the job's file journal, which it creates if needed. Throws
  * Error. */
 std::filesystem::path provide_journal(const TierDirectories &directories,

@@ -223,6 +223,8 @@ Invocation JobRun::first_start()
 
     gathering_.reset();
     has_all_input_ = false;
+    has_other_nodes_ = false;
+    next_from_.reset();
     variables.merge(supervision());
     const auto journal = provide_journal(options_.directories, options_.job);
     if (!journal.empty()) {
@@ -287,6 +289,8 @@ Invocation JobRun::restart_now(const Checkpoint &checkpoint)
         options.current[name] = value;
     }
     options.supervision = supervision();
+    has_other_nodes_ = false;
+    next_from_ = checkpoint;
     if (nodes_.differs()) {
         options.nodes = nodes_.now(checkpoint.manifest->rank_count);
     }
@@ -364,8 +368,7 @@ int JobRun::run()
     }
     int code = 0;
     Ending ending;
-    /* A request to end the job may arrive while checkpoints are read. */
-    while (next && (!has_launched_ || rest(milliseconds(0)))) {
+    while (next && (!has_launched_ || may_launch(*next))) {
         ending = launch(*next);
         code = ending.exit_code;
         /* Must be known before the next checkpoint is chosen. */
@@ -378,7 +381,7 @@ int JobRun::run()
             code = after_unprotected(code);
             next.reset();
         } else if (ending.lost.empty() && is_in_pieces) {
-            next = after_lost_pieces(code);
+            next = start_from_newest(code);
         } else {
             next = after_failure(ending);
         }
@@ -386,15 +389,32 @@ int JobRun::run()
     if (is_warned_) {
         code = after_warning(ending, false);
     }
-    reveal_outputs(code);
     leave_directory(code);
     return code;
+}
+
+/* Handles the signals that have arrived while the launch was prepared. If one of them has changed
+ * the nodes, prepares the launch again, because it names the old nodes. Returns false if the job
+ * is to end. */
+bool JobRun::may_launch(Invocation &next)
+{
+    bool goes_on;
+
+    while ((goes_on = rest(milliseconds(0))) && has_other_nodes_) {
+        remove_launch_file(next.tune_file);
+        next = next_from_ ? restart(Checkpoint(*next_from_)) : start_over();
+    }
+    if (!goes_on) {
+        remove_launch_file(next.tune_file);
+    }
+    return goes_on;
 }
 
 /* A directory that has become unusable does not change the outcome of the job. */
 void JobRun::leave_directory(int code)
 {
-    const std::array<std::function<void()>, 3> steps = {[&] { forget_input(code); },
+    const std::array<std::function<void()>, 4> steps = {[&] { reveal_outputs(code); },
+                                                        [&] { forget_input(code); },
                                                         [&] { ownership_->release(); },
                                                         [&] { forget_directory(); }};
 
@@ -506,9 +526,21 @@ void JobRun::forget_directory() const
 
 /* ---- After a launch --------------------------------------------------------------- */
 
+/* Returns the number of the newest checkpoint. If there is none, or the directory is unusable,
+ * which this function prints, returns 0. */
+std::uint64_t JobRun::newest_if_readable() const
+{
+    try {
+        return newest_number(options_.directories, options_.job);
+    } catch (const Error &problem) {
+        fmt::print(stderr, "ckpt: {}\n", problem.what());
+        return 0;
+    }
+}
+
 int JobRun::after_warning(const Ending &ending, bool is_saved) const
 {
-    const bool gets_on = newest_number(options_.directories, options_.job) > newest_;
+    const bool gets_on = newest_if_readable() > newest_;
 
     return batch_.end(ending, is_saved, gets_on, options_.job);
 }
@@ -540,18 +572,18 @@ std::optional<Invocation> JobRun::after_last(const Ending &ending, int &code)
         code = exit_resume;
         return std::nullopt;
     }
-    return start_again(checkpoint_to_restart());
+    const auto next = start_from_newest(code);
+    if (!next && code == 0) { /* the launch ended after its checkpoint, not by itself */
+        code = exit_failed;
+    }
+    return next;
 }
 
 /* Once the directory is usable again, the job can continue from its newest checkpoint there. */
 int JobRun::after_unprotected(int code) const
 {
-    std::uint64_t newest = 0;
-    try {
-        newest = newest_number(options_.directories, options_.job);
-    } catch (const Error &problem) { /* the directory may still be unusable */
-        fmt::print(stderr, "ckpt: {}\n", problem.what());
-    }
+    const std::uint64_t newest = newest_if_readable();
+
     if (newest == 0) {
         return code;
     }
@@ -609,32 +641,33 @@ std::optional<Checkpoint> JobRun::look_for_checkpoint()
     }
 }
 
-std::optional<Invocation>
-JobRun::start_again(const std::optional<Checkpoint> &checkpoint)
+/* If damaged files are the reason that no checkpoint is usable, the job does not start from the
+ * beginning, because that would repeat all of its work. */
+bool JobRun::may_start_over()
 {
+    return !patiently([this] {
+        return has_damaged(options_.directories, options_.job, prospects());
+    });
+}
+
+/* Starts the job again without counting another failure of it: after a swap or a migration, or
+ * if the last checkpoint could not be gathered. code: of the last launch. */
+std::optional<Invocation> JobRun::start_from_newest(int code)
+{
+    const auto checkpoint = checkpoint_to_restart();
+
+    if (!checkpoint && (!policy_.limits().fresh_start || !may_start_over())) {
+        say_end(code, "there is no checkpoint to restart from");
+        return std::nullopt;
+    }
     if (!checkpoint) {
+        fmt::print(stderr, "ckpt: no checkpoint is left; the job starts from the beginning\n");
         last_ = 0;
         return start_over();
     }
     last_ = checkpoint->number;
     fmt::print(stderr, "ckpt: the job goes on from {}\n", checkpoint->name());
     return restart(*checkpoint);
-}
-
-/* Falling back to an older checkpoint does not count as another failure of the job. */
-std::optional<Invocation> JobRun::after_lost_pieces(int code)
-{
-    const auto checkpoint = checkpoint_to_restart();
-
-    if (!checkpoint && (!policy_.limits().fresh_start ||
-                        has_damaged(options_.directories, options_.job, prospects()))) {
-        say_end(code, "there is no checkpoint to restart from");
-        return std::nullopt;
-    }
-    if (!checkpoint) {
-        fmt::print(stderr, "ckpt: no checkpoint is left; the job starts over\n");
-    }
-    return start_again(checkpoint);
 }
 
 bool JobRun::has_enough_nodes() const
@@ -677,11 +710,7 @@ std::optional<Invocation> JobRun::after_failure(const Ending &ending)
                                               nodes_.all()));
         return std::nullopt;
     }
-    /* If damaged files are the reason that no checkpoint is usable, the job does not start from
-     * the beginning, because that would repeat all of its work. */
-    if (!checkpoint && patiently([this] {
-            return has_damaged(options_.directories, options_.job, prospects());
-        })) {
+    if (!checkpoint && !may_start_over()) {
         say_end(ending.exit_code, "there is no checkpoint to restart from");
         return std::nullopt;
     }
@@ -831,8 +860,8 @@ bool JobRun::take_job_control(int signal)
     return signal == SIGCHLD || (signal == SIGCONT && std::exchange(was_stopped_, false));
 }
 
-/* Handles a migration signal while the job is swapped out. Returns false if the signal has
- * another purpose. */
+/* Handles a migration signal between two launches. Returns false if the signal has another
+ * purpose. */
 bool JobRun::take_nodes_between(int signal)
 {
     if (!options_.migrations.contains(signal)) {
@@ -840,6 +869,7 @@ bool JobRun::take_nodes_between(int signal)
     }
     if (const auto names = nodes_to_move_to(signal)) {
         nodes_.use_only(*names);
+        has_other_nodes_ = true;
     }
     return true;
 }

@@ -70,17 +70,19 @@ class JobRun
 
     void prepare_gathering(const Checkpoint &checkpoint);
     bool could_not_gather();
+    bool may_launch(Invocation &next);
     Ending launch(const Invocation &invocation);
     void await_last_agent() const;
     int after_unprotected(int code) const;
+    std::uint64_t newest_if_readable() const;
     int after_warning(const Ending &ending, bool is_saved) const;
     std::optional<Invocation> after_last(const Ending &ending, int &code);
     std::optional<Invocation> after_failure(const Ending &ending);
-    std::optional<Invocation> after_lost_pieces(int code);
+    bool may_start_over();
+    std::optional<Invocation> start_from_newest(int code);
     Prospects prospects() const;
     std::optional<Checkpoint> checkpoint_to_restart();
     std::optional<Checkpoint> look_for_checkpoint();
-    std::optional<Invocation> start_again(const std::optional<Checkpoint> &checkpoint);
     Failure cause_of(const Ending &ending);
     bool has_enough_nodes() const;
     bool rest(std::chrono::milliseconds time);
@@ -107,6 +109,8 @@ class JobRun
     EventLoop loop_;
     std::optional<RunRequests> requests_; /* during run() */
     NodePlan nodes_;
+    bool has_other_nodes_ = false; /* since the next launch was prepared */
+    std::optional<Checkpoint> next_from_; /* of the next launch; nothing: the beginning */
     bool tolerates_ended_ranks_ = false;
     /* Acts for the launcher when ranks die, so that they can be replayed. */
     bool acts_for_launcher_ = false;

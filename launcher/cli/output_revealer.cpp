@@ -5,6 +5,7 @@
 #include "config.h"
 #include "cli/output_revealer.hpp"
 
+#include "cli/file_rollback.hpp"
 #include "common/error.hpp"
 #include "image/store.hpp"
 #include "journal/concealed.hpp"
@@ -45,7 +46,7 @@ std::optional<journal::Revealing> newest(const TierDirectories &directories,
         wish.emplace();
         wish->journal = journal_of(directories, job);
         wish->checkpoint = checkpoint.manifest->files_mark;
-        wish->ranks.count = checkpoint.manifest->rank_count;
+        wish->ranks = ranks_of(*checkpoint.manifest);
     }
     return wish;
 }

@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <system_error>
 #include <utility>
 
 namespace ckpt
@@ -60,11 +61,14 @@ ProtectedSource::ProtectedSource(std::shared_ptr<WriteProtection> protection,
     }
     try {
         protect(mappings, threads);
+        server_ = std::thread([this] { serve_faults(); });
+    } catch (const std::system_error &problem) {
+        protection_->end();
+        fail_errno(problem.code().value(), "cannot create a thread that serves page faults");
     } catch (...) {
         protection_->end();
         throw;
     }
-    server_ = std::thread([this] { serve_faults(); });
 }
 
 ProtectedSource::~ProtectedSource()
@@ -109,17 +113,22 @@ void ProtectedSource::require_kept(Granule granule) const
 }
 
 /* Claims the granules of a chunk that are not read yet, and copies the others from the
- * pool. */
+ * pool. If a granule is lost, throws before it takes any buffer out of places_, so that the
+ * destructor returns them all to the pool. */
 std::vector<ProtectedSource::Granule> ProtectedSource::claim(const ChunkJob &job,
                                                              std::span<std::byte> chunk)
 {
     std::vector<Granule> claimed;
     std::vector<std::pair<Granule, std::byte *>> pooled;
     auto [first, end] = granules_.of(job);
+    claimed.reserve(end - first);
+    pooled.reserve(end - first);
     {
         std::lock_guard lock(mutex_);
         for (Granule granule = first; granule < end; granule++) {
             require_kept(granule);
+        }
+        for (Granule granule = first; granule < end; granule++) {
             if (states_[granule] == State::pooled) {
                 pooled.emplace_back(granule, places_.extract(granule).mapped());
                 states_[granule] = State::saved;

@@ -247,23 +247,30 @@ std::shared_ptr<Node> Simulation::earlier(const Record &record)
     return node;
 }
 
-/* Returns the kept file of the record: the inode itself or a copy. */
+/* Returns the kept file of the record: the inode itself or a copy. The program may still write
+ * to the inode, but it never changes a copy. */
 std::shared_ptr<Object> Simulation::kept_object(const Record &record)
 {
     const std::string path = journal_.kept_file(record);
     const auto kept = tree_.real_object(path);
     const bool is_copy = record.has(CKPT_JOURNAL_IS_COPY);
+    const auto wrong_size = [&] {
+        return fmt::format("{}: {}, which was kept of it, has {} bytes and not {}", record.path,
+                           path, kept->size, record.head.size);
+    };
 
     if (!kept || (kept->mode & S_IFMT) != S_IFREG) {
         obstacle("{}: the file that was kept of it, {}, is gone", record.path, path);
     } else if (!is_copy && kept->inode != record.head.inode) {
         obstacle("{}: {}, which was kept of it, is another file", record.path, path);
+    } else if (is_copy && kept->size < record.head.size) {
+        obstacle("{}", wrong_size()); /* the rollback could not copy it */
     } else {
-        if (kept->size != record.head.size) {
-            unfit_[kept] = fmt::format("{}: {}, which was kept of it, has {} bytes and not {}",
-                                       record.path, path, kept->size, record.head.size);
-        }
         auto object = is_copy ? std::make_shared<Object>(*kept) : kept;
+        if (kept->size != record.head.size) {
+            unfit_[object] = wrong_size();
+        }
+        object->size = is_copy ? record.head.size : kept->size; /* the rollback copies no more */
         object->inode = record.head.inode;
         object->mode = S_IFREG | (record.head.mode & 07777);
         object->modified = record.head.modified;

@@ -42,7 +42,7 @@ struct RedoRecord {
 /* The file "revealed". Revealed outputs cannot be revoked. */
 struct Revealed {
     std::uint64_t checkpoint = 0; /* checkpoints up to this one may be revealed; 0: none */
-    bool is_done = true;          /* false: it will be repeated */
+    bool is_done = true; /* false: interrupted; the next revealing first repeats it */
     /* By the name of a log, without its suffix: the order of the last output passed on. */
     std::map<std::string, std::uint64_t> outputs;
     /* Names and inodes of the objects revealed last that the program had replaced or removed

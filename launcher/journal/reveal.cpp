@@ -394,7 +394,7 @@ bool Revealer::has_to_copy(const Item &item) const
     if (wish_.checkpoint == 0) { /* no process is alive */
         return wish_.keeps_open && item.is_last();
     }
-    return !status || !is_same_object(item) ||
+    return wish_.keeps_open || !status || !is_same_object(item) ||
            past_->changes.contains(item.node->object) || status->st_mode != object.mode ||
            nanoseconds_of(status->st_mtim) != object.modified ||
            staying_.contains({status->st_dev, status->st_ino}) ||
@@ -817,19 +817,50 @@ void Revealer::clean_up()
     }
 }
 
-} // namespace
-
-std::vector<std::string> reveal(const Revealing &revealing)
+std::vector<std::string> reveal_once(const Revealing &revealing)
 {
-    if (!is_concealed(revealing.journal)) {
-        return {};
-    }
     Revealer revealer(revealing);
     revealer.prepare();
     const Fd lock = lock_concealed(revealing.journal);
     revealer.reveal_all();
     revealer.clean_up();
     return revealer.take_warnings();
+}
+
+} // namespace
+
+std::vector<std::string> finish_interrupted_reveal(const Revealing &next)
+{
+    if (!is_concealed(next.journal)) {
+        return {};
+    }
+    const Revealed note = Revealed::load(next.journal);
+    const bool has_passed = next.checkpoint == 0 || next.checkpoint > note.checkpoint;
+    if (note.is_done || note.checkpoint == 0 || !has_passed) {
+        return {};
+    }
+    Revealing again = next;
+    again.checkpoint = note.checkpoint;
+    again.ranks = {}; /* their marks were there when it began */
+    again.noted = 0;
+    try {
+        return reveal_once(again);
+    } catch (const Error &problem) { /* the next revealing still reveals everything */
+        return {problem.what()};
+    }
+}
+
+std::vector<std::string> reveal(const Revealing &revealing)
+{
+    if (!is_concealed(revealing.journal)) {
+        return {};
+    }
+    std::vector<std::string> warnings;
+    if (!revealing.keeps_open) {
+        warnings = finish_interrupted_reveal(revealing);
+    }
+    std::ranges::move(reveal_once(revealing), std::back_inserter(warnings));
+    return warnings;
 }
 
 } // namespace ckpt::journal

@@ -24,7 +24,8 @@ struct Revealing {
      * rolled back to. */
     std::uint64_t noted = 0;
     /* The job continues from there. Files that it has open for writing are revealed as
-     * copies; the originals stay concealed, for its descriptors. */
+     * copies; the originals stay concealed, for its descriptors. With `checkpoint`, this holds
+     * for all files. */
     bool keeps_open = false;
     int output = 1; /* descriptor that receives the standard output */
 };
@@ -37,5 +38,14 @@ struct Revealing {
  * now.
  */
 std::vector<std::string> reveal(const Revealing &revealing);
+
+/*
+ * Repeats a revealing that was interrupted, if `next` goes further. The interrupted one has not
+ * noted which visible objects the program had replaced or removed since its checkpoint; without
+ * that note the next revealing would leave them visible. reveal() calls this itself, unless
+ * `next.keeps_open` is set: then it must be called before the files are rolled back. Returns
+ * warnings. Throws Error if the note cannot be read.
+ */
+std::vector<std::string> finish_interrupted_reveal(const Revealing &next);
 
 } // namespace ckpt::journal

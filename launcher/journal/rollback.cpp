@@ -303,6 +303,19 @@ Outcome bring_back_objects(const Wish &wish)
     return outcome;
 }
 
+/* The records of the changes since the interrupted revealing must still be there. */
+std::vector<std::string> finish_reveal_before(const Wish &wish)
+{
+    const auto redo = RedoRecord::load(wish.journal);
+    const bool is_unfinished = redo && redo->state != RedoRecord::State::finished;
+
+    if (wish.files == Files::check || wish.checkpoint == 0 || is_unfinished) {
+        return {};
+    }
+    return finish_interrupted_reveal(
+        {.journal = wish.journal, .checkpoint = wish.checkpoint, .keeps_open = true});
+}
+
 } // namespace
 
 Files files_from(const std::string &text)
@@ -324,7 +337,9 @@ Outcome bring_back(const Wish &wish)
     if (!path_exists(wish.journal)) {
         return {};
     }
+    std::vector<std::string> warnings = finish_reveal_before(wish);
     Outcome outcome = bring_back_objects(wish);
+    std::ranges::move(warnings, std::back_inserter(outcome.warnings));
     /* Concealed objects that remain were produced before the checkpoint. */
     if (wish.files != Files::check) {
         std::ranges::move(reveal({.journal = wish.journal,

@@ -9,13 +9,38 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <tuple>
 
 namespace ckpt::test
 {
+
+using Point = std::tuple<const char *, int>; /* and how often before */
+
+/* Runs `work` in a child that the point kills; returns the ending signal, 0 if the child did not
+ * reach the point. */
+template <typename Work>
+int killed_at(const Point &point, Work work)
+{
+    const pid_t child = ::fork();
+
+    if (child == 0) {
+        const std::string fault = std::get<0>(point) + (":" + std::to_string(std::get<1>(point)));
+        ::setenv("CKPT_FAULT", fault.c_str(), 1);
+        ::alarm(30);
+        work();
+        ::_exit(0);
+    }
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+}
 
 class JournalTest : public testing::Test
 {

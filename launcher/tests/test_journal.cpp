@@ -266,6 +266,41 @@ TEST_F(Rollback, KeptFileThatIsGone)
     EXPECT_NE(refusal(*this).find("old"), std::string::npos);
 }
 
+/* Changes the size of the only kept file. */
+void resize_kept(const JournalTest &test, std::uint64_t size)
+{
+    for (const auto &kept : std::filesystem::directory_iterator(test.journal / "kept")) {
+        std::filesystem::resize_file(kept.path(), size);
+    }
+}
+
+TEST_F(Rollback, CopyThatIsTooShort)
+{
+    checkpoint(5);
+    writer.create(path("later"), "removed first by a rollback");
+    writer.unlink(path("old"), true);
+    resize_kept(*this, 3);
+    EXPECT_NE(refusal(*this).find("has 3 bytes and not 12"), std::string::npos);
+}
+
+TEST_F(Rollback, CopyThatIsTooLong)
+{
+    checkpoint(5);
+    writer.unlink(path("old"), true);
+    resize_kept(*this, 100);
+    EXPECT_NE(refusal(*this).find("has 100 bytes and not 12"), std::string::npos);
+}
+
+TEST_F(Rollback, CopyThatIsTooLongWithContentThatIsReplaced)
+{
+    checkpoint(5);
+    writer.rewrite(path("old"), 0, "OLD CONTENT");
+    writer.unlink(path("old"), true);
+    resize_kept(*this, 100);
+    bring_back(5);
+    EXPECT_EQ(test::read_file(path("old")), "old content\n");
+}
+
 TEST_F(Rollback, FileThatSomebodyElseHasCut)
 {
     checkpoint(5);

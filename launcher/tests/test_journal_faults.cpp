@@ -6,9 +6,6 @@
 #include "journal/drop.hpp"
 #include "tests/journal_fixture.hpp"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <csignal>
 #include <tuple>
 
@@ -18,26 +15,8 @@ namespace ckpt
 namespace
 {
 
-using Point = std::tuple<const char *, int>; /* and how often before */
-
-/* Runs `work` in a child that the point kills; returns the ending signal, 0 if the child did not
- * reach the point. */
-template <typename Work>
-int killed_at(const Point &point, Work work)
-{
-    const pid_t child = ::fork();
-
-    if (child == 0) {
-        const std::string fault = std::get<0>(point) + (":" + std::to_string(std::get<1>(point)));
-        ::setenv("CKPT_FAULT", fault.c_str(), 1);
-        ::alarm(30);
-        work();
-        ::_exit(0);
-    }
-    int status = 0;
-    EXPECT_EQ(::waitpid(child, &status, 0), child);
-    return WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-}
+using test::killed_at;
+using test::Point;
 
 class RollbackFaults : public test::JournalTest,
                        public testing::WithParamInterface<Point>

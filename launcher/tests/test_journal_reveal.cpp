@@ -11,6 +11,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <csignal>
+
 namespace ckpt
 {
 
@@ -96,7 +98,69 @@ class Reveal : public JournalTest
 
 using Warnings = std::vector<std::string>;
 
+/* Kills a revealing at a point, or not at all. */
+class RevealFaults : public Reveal, public testing::WithParamInterface<test::Point>
+{
+  public:
+    static constexpr int never = 99;
+
+  protected:
+    /* The program removes one file after the checkpoint, and replaces another. */
+    void reveal_partly()
+    {
+        make("removed", "1");
+        make("replaced", "1");
+        make("unchanged", "1");
+        writer.mark(5);
+        writer.unlink(shadow("removed"));
+        writer.record(CKPT_JOURNAL_PRODUCED, path("removed"), "", "", 0, 0,
+                      CKPT_JOURNAL_WAS_REMOVED);
+        writer.create(shadow("new"), "2");
+        writer.rename(shadow("new"), shadow("replaced"));
+        produce("replaced", CKPT_JOURNAL_WAS_WRITTEN);
+        const int signal = test::killed_at(GetParam(), [&] { (void)reveal(5); });
+        EXPECT_EQ(signal, std::get<1>(GetParam()) == never ? 0 : SIGKILL);
+        writer.mark(6);
+    }
+
+    void expect_all()
+    {
+        EXPECT_FALSE(fs::exists(path("removed")));
+        EXPECT_EQ(read_file(path("replaced")), "2");
+        EXPECT_EQ(read_file(path("unchanged")), "1");
+    }
+};
+
 } // namespace
+
+TEST_P(RevealFaults, NextCheckpointRevealsTheRest)
+{
+    reveal_partly();
+    EXPECT_EQ(reveal(6), Warnings());
+    expect_all();
+}
+
+TEST_P(RevealFaults, EndOfTheJobRevealsTheRest)
+{
+    reveal_partly();
+    EXPECT_EQ(reveal(0), Warnings());
+    expect_all();
+}
+
+TEST_P(RevealFaults, RestartRevealsTheRest)
+{
+    reveal_partly();
+    EXPECT_EQ(bring_back(6).warnings, Warnings());
+    expect_all();
+}
+
+INSTANTIATE_TEST_SUITE_P(Points, RevealFaults,
+                         testing::Values(test::Point("reveal-after-intent", 1),
+                                         test::Point("reveal-after-step", 1),
+                                         test::Point("reveal-after-step", 2),
+                                         test::Point("reveal-after-step", 3),
+                                         test::Point("reveal-after-step", RevealFaults::never),
+                                         test::Point("reveal-before-done", 1)));
 
 TEST_F(Reveal, WhatWasMadeBefore)
 {

@@ -17,6 +17,7 @@ extern "C" {
 #include <gtest/gtest.h>
 
 #include <poll.h>
+#include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -191,6 +192,33 @@ class Protection : public testing::Test
     std::optional<PagePool> pool_;
     std::unique_ptr<ProtectedSource> source_;
     char *memory_ = nullptr;
+};
+
+/* While it exists, no thread can be created: a stack would need the whole address space. */
+class NoThreads
+{
+  public:
+    NoThreads()
+    {
+        pthread_attr_t attributes;
+        EXPECT_EQ(::pthread_getattr_default_np(&attributes), 0);
+        EXPECT_EQ(::pthread_attr_getstacksize(&attributes, &before_), 0);
+        EXPECT_EQ(::pthread_attr_destroy(&attributes), 0);
+        set_stack_size(std::size_t(1) << 47);
+    }
+    ~NoThreads() { set_stack_size(before_); }
+
+  private:
+    static void set_stack_size(std::size_t size)
+    {
+        pthread_attr_t attributes;
+        EXPECT_EQ(::pthread_getattr_default_np(&attributes), 0);
+        EXPECT_EQ(::pthread_attr_setstacksize(&attributes, size), 0);
+        EXPECT_EQ(::pthread_setattr_default_np(&attributes), 0);
+        EXPECT_EQ(::pthread_attr_destroy(&attributes), 0);
+    }
+
+    std::size_t before_ = 0;
 };
 
 /* With pools that hold all, some, and one granule. */
@@ -542,6 +570,37 @@ TEST_F(Protection, WhatWasGivenBackIsMissed)
     EXPECT_EQ(read(4), "");
     EXPECT_NE(read(5).find("given back memory"), std::string::npos);
     ::munmap(moved, chunk_size + page);
+}
+
+/* The pool belongs to the agent and outlives the failed checkpoint. */
+TEST_F(Protection, AFailedReadReturnsItsBuffersToThePool)
+{
+    constexpr std::size_t buffers = 3;
+    protect(buffers * page, page);
+    *at(chunk_pages) = 'X';
+    *at(chunk_pages + 1) = 'X';
+    *at(chunk_pages + 5) = 'X';
+    ASSERT_EQ(::munmap(at(chunk_pages + 3), page), 0);
+    EXPECT_NE(read(1).find("given back memory"), std::string::npos);
+    source_.reset();
+
+    Fd waiting(::eventfd(0, EFD_CLOEXEC));
+    for (std::size_t i = 0; i < buffers; i++) {
+        EXPECT_NE(pool_->take(waiting.get()), nullptr) << "buffer " << i;
+    }
+}
+
+TEST_F(Protection, WithoutAThreadNothingIsProtected)
+{
+    pool_.emplace(mebibyte, page);
+    auto start = reinterpret_cast<std::uint64_t>(memory_);
+    const NoThreads none;
+    EXPECT_THROW(ProtectedSource(protection_, remote_,
+                                 plan_of(start, std::vector<bool>(pages, true)),
+                                 PageRanges{{start, start + pages * page}}, *pool_, 1),
+                 Error);
+    ASSERT_EQ(protection_->descriptor(), -1); /* else the next line would wait for ever */
+    *at(0) = 'X';
 }
 
 TEST_F(Protection, WhatWasGivenBackOfPackedChunksIsMissed)

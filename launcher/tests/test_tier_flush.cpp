@@ -126,6 +126,20 @@ class TierFlushTest : public testing::Test
 
 } // namespace
 
+TEST(Copier, SeesThePiece)
+{
+    const std::vector<std::string> all = {"a", "b", "c", "d"};
+
+    EXPECT_EQ(copier_of("d", "b", all, {}), "d");
+    EXPECT_EQ(copier_of("d", "b", all, {"d"}), "d") << "the writer has it";
+    EXPECT_EQ(copier_of("gone", "b", all, {}), "b");
+    EXPECT_EQ(copier_of("gone", "b", all, {"a"}), "b");
+    EXPECT_EQ(copier_of("gone", "b", {"a", "c", "d"}, {"a"}), "c") << "the first has its own";
+    EXPECT_EQ(copier_of("gone", "b", {"a"}, {"a"}), "");
+    EXPECT_EQ(copier_of("gone", "b", all, {"gone"}), "") << "only the writer had it";
+    EXPECT_EQ(copier_of("gone", "b", {}, {}), "");
+}
+
 TEST_F(TierFlushTest, ItIsThereWhenAllPiecesAre)
 {
     commit(1);

@@ -29,6 +29,12 @@ def is_stopped(pid):
     return fields is None or fields[0] in "TZX"
 
 
+def waits_for_lock(pid):
+    """Whether the process waits for a lock of a file."""
+    lines = Path("/proc/locks").read_text(encoding="utf-8").splitlines()
+    return any(str(pid) in fields for fields in map(str.split, lines) if "->" in fields)
+
+
 def name_of(pid):
     """Returns the short name of a process, empty if the process is gone."""
     try:
