@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ckpttest import probes
+from ckpttest import alone, probes
 
 
 @pytest.fixture
@@ -54,6 +54,45 @@ def test_object_in_use(lab, saved):
         assert job.finish() != 0
         assert any("is in the memory of process" in line for line in job.lines)
         assert memory[:] == b"mine" * 1024
+
+
+# Maps a named object that others may write to, although the umask forbids that for new files, and
+# closes its descriptor.
+OWNER = """
+import ctypes, os, sys, time
+os.umask(0o022)
+fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT | os.O_EXCL)
+os.fchmod(fd, 0o666)
+os.ftruncate(fd, 4096)
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *3 * [ctypes.c_int], ctypes.c_long]
+address = libc.mmap(None, 4096, 3, 1, fd, 0)
+os.close(fd)
+ctypes.memmove(address, b"kept", 4)
+print("runs", flush=True)
+while not os.path.exists("may-end"):
+    time.sleep(0.02)
+print("has", ctypes.string_at(address, 4).decode())
+"""
+
+
+def test_mode_of_an_object_of_one_process(lab):
+    """The restart makes the object again with the permissions that the process gave it."""
+    path = Path(f"/dev/shm/ckpt-test-{os.getpid()}-{lab.directory.name}")
+    try:
+        job = alone.start(lab, "/usr/bin/python3", "-c", OWNER, path)
+        job.wait_for("^runs$")
+        assert lab.ckpt("checkpoint", "--kill", alone.name(lab)).returncode == 0
+        job.finish()
+        path.unlink()
+        again = lab.restart(alone.name(lab))
+        alone.wait_until(again, lambda: alone.status(lab))
+        assert path.stat().st_mode & 0o7777 == 0o666
+        (lab.work / "may-end").touch()
+        assert "has kept" in again.succeed()
+    finally:
+        path.unlink(missing_ok=True)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root chooses ids")

@@ -57,6 +57,20 @@ def numbers(directory):
     return sorted(int(path.parent.name) for path in directory.glob("*/0*/manifest.json"))
 
 
+def test_increments_with_redundancy(lab):
+    """The environment may add increments to a job with levels: the checkpoints are full, and the
+    agent's log says why."""
+    stop = lab.directory / "stop"
+    program = programs.traffic(0, 2, stop)
+    job = lab.start(program, CKPT_REDUNDANCY="partner", CKPT_INCREMENTAL="4")
+    save(lab, job, program, 2)
+    (log,) = lab.directory.rglob("ckptd-*.log")
+    assert log.read_text().count("--incremental is not used: with --levels") == 1
+    assert status_of(lab, job)["increments"] == 0
+    stop.touch()
+    job.succeed()
+
+
 def start(lab, steps=600, **settings):
     program = programs.scattered(SIZE, steps, pause_us=2000)
     job = lab.start(program, **settings)

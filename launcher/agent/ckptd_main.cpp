@@ -221,7 +221,10 @@ Settings settings_from(const Options &options)
     settings.sweep_dimensions = options.sweep_dimensions;
     settings.codec = Codec::parse(options.codec);
     settings.snapshot = snapshot_method_from(options.snapshot);
-    if (options.increments > 0 && settings.snapshot == SnapshotMethod::cll) {
+    /* An increment is useless without the checkpoints before it, which may be on a lost node. */
+    const bool is_redundant = settings.redundancy.kind != redundancy::Scheme::Kind::none;
+    settings.increments = is_redundant ? 0 : options.increments;
+    if (settings.increments > 0 && settings.snapshot == SnapshotMethod::cll) {
         settings.snapshot = SnapshotMethod::cow; /* a mapping can have only one userfaultfd */
     }
     settings.pool = options.pool;
@@ -229,9 +232,6 @@ Settings settings_from(const Options &options)
     settings.share_pages = switch_from(options.share_pages);
     settings.direct_io = switch_from(options.direct_io);
     settings.write_limit = options.write_rate;
-    /* An increment is useless without the checkpoints before it, which may be on a lost node. */
-    const bool is_redundant = settings.redundancy.kind != redundancy::Scheme::Kind::none;
-    settings.increments = is_redundant ? 0 : options.increments;
     settings.keep = options.keep;
     settings.node_count = options.nodes;
     if (!options.metrics.empty()) {
@@ -384,6 +384,18 @@ void become_one_with_fabric(const Settings &settings, char *argv[])
     (void)execv((self.parent_path() / "fabric" / "ckptd").c_str(), argv);
 }
 
+/* ckpt run refuses the first combination, but the environment of the job may add an option. */
+void log_replaced(const Options &options, const Settings &settings)
+{
+    if (options.increments != settings.increments) {
+        spdlog::warn("--incremental is not used: with --levels each checkpoint is full");
+    }
+    if (settings.snapshot != snapshot_method_from(options.snapshot)) {
+        spdlog::info("--snapshot {} is used instead of {}, because of --incremental",
+                     snapshot_method_name(settings.snapshot), options.snapshot);
+    }
+}
+
 void run(const Options &options, char *argv[])
 {
     Settings settings = settings_from(options);
@@ -400,6 +412,7 @@ void run(const Options &options, char *argv[])
     /* Programs that the agent starts must not inherit the ready pipe. */
     fcntl(ready_descriptor, F_SETFD, FD_CLOEXEC);
     start_log();
+    log_replaced(options, settings);
     Agent agent(settings);
     tell_ready(options.foreground);
     try {

@@ -31,6 +31,7 @@ extern "C" {
 #include <cstring>
 #include <ctime>
 #include <exception>
+#include <optional>
 #include <string>
 
 namespace
@@ -149,13 +150,17 @@ Place place_of(const Manifest &manifest, const Place &in_launch)
         ckpt::open_piece(directory, manifest, piece, reading_threads(place));
     Process process = open_process(reader.rank(place.rank), arguments);
     ::unsetenv(layout_variable);
-    process.load_memory(reader, place.rank);
+    std::optional<ckpt::restart::Meeting> meeting;
     if (std::ranges::any_of(manifest.pieces, &ckpt::Piece::shared)) {
+        meeting.emplace(place); /* the others notice if this rank cannot load its memory */
+    }
+    process.load_memory(reader, place.rank);
+    if (meeting) {
         auto objects = process.shared_objects(piece.file);
-        ckpt::restart::Meeting meeting(place);
-        process.take_shared(objects, meeting.share(objects));
+        process.take_shared(objects, meeting->share(objects));
         process.fill_connections();
-        meeting.await_all(); /* before any rank closes or shuts down an end */
+        meeting->await_all(); /* before any rank closes or shuts down an end */
+        meeting.reset();
     }
     process.restore_surroundings();
     process.restore_shared_files();

@@ -17,10 +17,12 @@
 #include "common/run_directory.hpp"
 #include "restart/connection.hpp"
 #include "restart/shared_file.hpp"
+#include "restart/siblings.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <climits>
 #include <cstdlib>
 #include <map>
@@ -55,6 +57,9 @@ struct Answer {
     std::uint32_t index; /* or all_here, without an object */
 };
 constexpr std::uint32_t all_here = UINT32_MAX;
+
+/* Maximum time between the starts of two ranks of a node. */
+constexpr auto start_patience = std::chrono::minutes(5);
 
 /* Returns a name that is the same for all processes of this launch on this node, and differs
  * for others. A parent in another pid namespace appears as process 0; then PMIX_NAMESPACE
@@ -229,20 +234,30 @@ Meeting::Meeting(const Place &place) : place_(place)
     const std::string name = meeting_name();
 
     make_private_directory(directory);
-    auto listener = MeetingListener::open(directory, name);
-    if (!listener) {
+    if (auto listener = MeetingListener::open(directory, name)) {
+        listener_.emplace(std::move(*listener));
+    } else {
         host_ = MeetingSocket::connect(directory, name);
-        return;
     }
-    while (guests_.size() + 1 < static_cast<std::size_t>(place.local_size)) {
-        guests_.push_back(listener->accept());
+}
+
+/* The launcher need not end the launch when a rank ends, so this looks for the missing ranks. */
+void Meeting::accept_guests()
+{
+    const auto all = static_cast<std::size_t>(place_.local_size);
+    SiblingWatch watch(all, start_patience);
+
+    while (guests_.size() + 1 < all) {
+        guests_.push_back(listener_->accept([&] { watch.check(); }));
     }
+    listener_.reset();
 }
 
 std::vector<std::vector<Fd>>
 Meeting::share_as_host(const std::vector<SharedObject> &objects)
 {
     Host host;
+    accept_guests();
     for (std::size_t i = 0; i == 0 || i < objects.size(); i++) {
         host.add(pack(place_.rank, i, objects), nullptr);
     }

@@ -44,8 +44,9 @@ class Meeting
 {
   public:
     /* Connects with all other ranks of this launch on this node. Each rank must call all
-     * functions, even if it shares nothing. The functions throw Error if another rank ends
-     * meanwhile. */
+     * functions, even if it shares nothing. share() and await_all() throw Error if another rank
+     * has ended since its constructor call. If it ended before that, share() throws after five
+     * minutes. So call the constructor early: it waits for no other rank. */
     explicit Meeting(const Place &place);
 
     /*
@@ -60,12 +61,14 @@ class Meeting
     void await_all();
 
   private:
+    void accept_guests();
     std::vector<std::vector<Fd>>
     share_as_host(const std::vector<SharedObject> &objects);
     std::vector<std::vector<Fd>>
     share_as_guest(const std::vector<SharedObject> &objects);
 
     const Place place_;
+    std::optional<MeetingListener> listener_; /* host only, until all guests are connected */
     std::vector<MeetingSocket> guests_;  /* host only */
     std::optional<MeetingSocket> host_; /* guests only */
 };

@@ -10,6 +10,7 @@
 #include "common/temporary_name.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@ namespace
 {
 
 constexpr const char *what = "cannot meet the other ranks of this node";
+constexpr int check_interval_ms = 1000;
 constexpr std::size_t descriptors_size = MeetingSocket::most_descriptors * sizeof(int);
 
 union Control {
@@ -218,9 +220,14 @@ MeetingListener::~MeetingListener()
     }
 }
 
-MeetingSocket MeetingListener::accept()
+MeetingSocket MeetingListener::accept(const std::function<void()> &check)
 {
     for (;;) {
+        pollfd wanted{socket_.get(), POLLIN, 0};
+        check();
+        if (::poll(&wanted, 1, check_interval_ms) == 0) {
+            continue;
+        }
         Fd guest(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
         if (guest) {
             return MeetingSocket(std::move(guest));

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,7 +54,9 @@ class MeetingListener
     MeetingListener(MeetingListener &&other) noexcept;
     MeetingListener &operator=(MeetingListener &&) = delete;
 
-    MeetingSocket accept();
+    /* Waits for a connection. Calls `check` at once and about once a second; an exception from it
+     * ends the waiting. */
+    MeetingSocket accept(const std::function<void()> &check = [] {});
 
   private:
     MeetingListener(std::filesystem::path path, Fd socket);

@@ -332,8 +332,7 @@ void Process::make_own_objects() const
                 make_system_v(path, region.inode, region.mode, region.device);
             }
         } else if (region.mode != 0) {
-            Fd fd(::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
-                         region.mode));
+            const Fd fd = create_shared_file(path, region.mode);
             if (fd && ::ftruncate(fd.get(), static_cast<off_t>(
                                                 region.device)) != 0) {
                 fail_errno(errno, "{} cannot be made {} bytes long", path,

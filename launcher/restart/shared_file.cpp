@@ -72,9 +72,8 @@ void require_unused(const std::string &path, const struct stat &status)
 Fd open_by_name(const std::string &path, std::uint32_t mode)
 {
     constexpr int flags = O_RDWR | O_CLOEXEC;
-    Fd fd(::open(path.c_str(), flags | O_CREAT | O_EXCL, mode));
+    Fd fd = create_shared_file(path, mode);
     if (fd) {
-        ::fchmod(fd.get(), mode); /* independent of the umask */
         return fd;
     }
     struct stat status {};
@@ -94,6 +93,15 @@ Fd open_by_name(const std::string &path, std::uint32_t mode)
 }
 
 } // namespace
+
+Fd create_shared_file(const std::string &path, std::uint32_t mode)
+{
+    Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    if (fd && ::fchmod(fd.get(), mode) != 0) { /* the umask may have removed bits */
+        fail_errno(errno, "{} cannot get its mode", path);
+    }
+    return fd;
+}
 
 Fd open_shared_file(const std::string &path, std::uint32_t mode,
                     std::uint64_t size)

@@ -13,6 +13,13 @@ namespace ckpt::restart
 {
 
 /*
+ * Creates the file with this mode, whatever the umask is, and opens it for reading and writing.
+ * If that is impossible, for example because the file exists, returns no descriptor and sets
+ * errno. Throws Error if the mode cannot be set.
+ */
+Fd create_shared_file(const std::string &path, std::uint32_t mode);
+
+/*
  * Opens the file for reading and writing. Creates a file without a name, or a
  * missing named file with `mode`. No process may have an existing object of
  * POSIX shared memory mapped. Throws Error naming the file.

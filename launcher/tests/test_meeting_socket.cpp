@@ -5,20 +5,25 @@
 #include "common/error.hpp"
 #include "common/files.hpp"
 #include "restart/meeting_socket.hpp"
+#include "restart/siblings.hpp"
 #include "tests/child_process.hpp"
 
 #include <gtest/gtest.h>
 
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 
 using ckpt::Fd;
 using ckpt::restart::MeetingListener;
 using ckpt::restart::MeetingSocket;
+using ckpt::restart::SiblingWatch;
 using ckpt::test::error_of;
+using ckpt::test::run_in_child;
 using ckpt::test::ScratchDirectory;
 
 namespace
@@ -111,6 +116,58 @@ TEST(Meeting, TellsAnEndAndAWrongPacket)
     EXPECT_NE(error_of([&] { (void)MeetingSocket::connect(scratch.path(), "nobody"); }).find(
                   "No such file"),
               std::string::npos);
+}
+
+/* A guest that has died before it connected never comes. */
+TEST(Meeting, WaitsOnlyAsLongAsTheCheckAllows)
+{
+    ScratchDirectory scratch;
+    auto host = MeetingListener::open(scratch.path(), "place");
+    const auto check = [] { throw ckpt::Error("it has died"); };
+    EXPECT_EQ(error_of([&] { (void)host->accept(check); }), "it has died");
+}
+
+TEST(Siblings, AreLivingProcessesOfOneParent)
+{
+    /* The children have one parent: this process. */
+    const auto count_in_child = [](std::size_t expected) {
+        return run_in_child([expected] {
+            if (ckpt::restart::count_siblings() != expected) {
+                _exit(1);
+            }
+        });
+    };
+    EXPECT_EQ(count_in_child(1), 0);
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    const pid_t other = ::fork();
+    if (other == 0) {
+        char byte;
+        ::close(ends[1]);
+        _exit(static_cast<int>(::read(ends[0], &byte, 1))); /* waits for the end of the test */
+    }
+    ::close(ends[0]);
+    EXPECT_EQ(count_in_child(2), 0);
+    ::close(ends[1]);
+    siginfo_t ended;
+    ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(other), &ended, WEXITED | WNOWAIT), 0);
+    EXPECT_EQ(count_in_child(1), 0) << "a zombie counts";
+    ASSERT_EQ(::waitpid(other, nullptr, 0), other);
+}
+
+TEST(Siblings, MayComeLateButNotGo)
+{
+    std::size_t count = 1;
+    SiblingWatch patient(3, std::chrono::hours(1), [&] { return count; });
+    SiblingWatch impatient(3, std::chrono::milliseconds(-1), [&] { return count; });
+    EXPECT_EQ(error_of([&] { patient.check(); patient.check(); }), "");
+    EXPECT_EQ(error_of([&] { impatient.check(); }), "");
+    EXPECT_NE(error_of([&] { impatient.check(); }).find("1 of 3 run"), std::string::npos);
+    count = 3;
+    EXPECT_EQ(error_of([&] { impatient.check(); }), "");
+    count = 2; /* one is gone */
+    EXPECT_EQ(error_of([&] { impatient.check(); }), "");
+    EXPECT_NE(error_of([&] { impatient.check(); }).find("2 of 3 run"), std::string::npos);
 }
 
 } // namespace
