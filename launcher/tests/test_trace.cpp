@@ -472,6 +472,19 @@ TEST(TraceFile, IsCheckedWhenRead)
               std::string::npos);
 }
 
+/* Traces of an earlier version stay readable. */
+TEST(TraceFile, FormerNamesOfMessagesAreKnown)
+{
+    std::string text = example().text();
+    const std::string stop = "\"message\":\"STOP\"";
+    text.replace(text.find(stop), stop.size(), "\"message\":\"KICK\"");
+
+    const CheckpointTrace trace = CheckpointTrace::parse(text, "trace x");
+
+    EXPECT_NE(trace.text().find("\"message\":\"PROGRESS\""), std::string::npos);
+    EXPECT_EQ(trace.text().find("KICK"), std::string::npos);
+}
+
 TEST(TraceFile, ThatIsNotThereIsNotFound)
 {
     test::ScratchDirectory scratch;
