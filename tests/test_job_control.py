@@ -38,7 +38,8 @@ class Shell:
         self.pid, self._terminal = pty.fork()
         if self.pid == 0:
             os.chdir(lab.work)
-            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup may have started the tests
+            for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+                signal.signal(number, signal.SIG_DFL)  # nohup or `&` may have started the tests
             env = {name: str(value) for name, value in lab.environment(PS1="$ ").items()}
             os.execvpe(command[0], command, env)
         self._text, self._position = "", 0
