@@ -33,14 +33,9 @@ fs::path process_directory(int pid)
 std::multimap<int, int> children_by_parent()
 {
     std::multimap<int, int> children;
-    for (const auto &entry : fs::directory_iterator("/proc")) {
-        std::string name = entry.path().filename();
-        if (name.find_first_not_of("0123456789") != name.npos) {
-            continue;
-        }
-        int pid = std::stoi(name);
+    for (const std::int64_t pid : process_ids()) {
         if (int parent = parent_of(pid)) {
-            children.emplace(parent, pid);
+            children.emplace(parent, static_cast<int>(pid));
         }
     }
     return children;

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -91,6 +90,20 @@ std::string process_identity(std::int64_t pid)
     return stat.start == 0 ? "" : fmt::format("{:010}-{:020}", pid, stat.start);
 }
 
+std::vector<std::int64_t> process_ids()
+{
+    std::vector<std::int64_t> found;
+    std::error_code error;
+    for (fs::directory_iterator entry("/proc", error), end; !error && entry != end;
+         entry.increment(error)) {
+        const std::string name = entry->path().filename();
+        if (name.find_first_not_of("0123456789") == name.npos) {
+            found.push_back(std::stoll(name));
+        }
+    }
+    return found;
+}
+
 std::vector<fs::path> descriptors_of(std::int64_t pid, std::error_code *error)
 {
     std::vector<fs::path> found;
@@ -105,15 +118,13 @@ std::optional<ProcessName> holder_of(const std::string &target,
                                      const std::set<std::int64_t> &except)
 {
     std::error_code error;
-    for (const auto &entry : fs::directory_iterator("/proc", error)) {
-        std::string pid = entry.path().filename();
-        if (std::isdigit(static_cast<unsigned char>(pid[0])) == 0 ||
-            except.contains(std::stoll(pid))) {
+    for (const std::int64_t pid : process_ids()) {
+        if (except.contains(pid)) {
             continue;
         }
-        for (const fs::path &descriptor : descriptors_of(std::stoll(pid), &error)) {
+        for (const fs::path &descriptor : descriptors_of(pid, &error)) {
             if (fs::read_symlink(descriptor, error) == target) {
-                return ProcessName{pid, process_name(std::stoll(pid))};
+                return ProcessName{std::to_string(pid), process_name(pid)};
             }
         }
     }

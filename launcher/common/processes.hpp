@@ -35,6 +35,9 @@ std::string process_name(std::int64_t pid);
  * shares; "" if the process does not exist. */
 std::string process_identity(std::int64_t pid);
 
+/* Returns the ids of all processes that /proc shows; none if it cannot be read. */
+std::vector<std::int64_t> process_ids();
+
 /* Returns the paths of the process's open descriptors, "/proc/PID/fd/N". If the process ends
  * meanwhile there are fewer of them, and *error says so; it is clear otherwise. */
 std::vector<std::filesystem::path> descriptors_of(std::int64_t pid, std::error_code *error);

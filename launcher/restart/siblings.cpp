@@ -8,13 +8,13 @@
 #include "common/error.hpp"
 #include "common/processes.hpp"
 
-#include <sys/types.h>
+#include <fmt/format.h>
+
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <filesystem>
-#include <string>
 #include <system_error>
 #include <utility>
 
@@ -26,21 +26,12 @@ namespace
 
 namespace fs = std::filesystem;
 
-/* Returns 0 if the name is not a process id. */
-pid_t process_of(const std::string &name)
-{
-    pid_t pid = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
-
-    return error == std::errc() && end == name.data() + name.size() ? pid : 0;
-}
-
 /* Whether the process lives and runs a program of the directory. A process that may not be looked
  * at counts as one that does. */
-bool runs(const fs::path &process, const fs::path &directory)
+bool runs(std::int64_t process, const fs::path &directory)
 {
     std::error_code error;
-    const fs::path program = fs::read_symlink(process / "exe", error);
+    const fs::path program = fs::read_symlink(fmt::format("/proc/{}/exe", process), error);
 
     if (error) { /* a zombie has no program */
         return error.value() != ENOENT && error.value() != ESRCH;
@@ -53,15 +44,11 @@ bool runs(const fs::path &process, const fs::path &directory)
 std::size_t count_siblings()
 {
     const fs::path directory = fs::read_symlink("/proc/self/exe").parent_path();
-    std::size_t count = 0;
+    const auto is_sibling = [&](std::int64_t pid) {
+        return parent_of(pid) == ::getppid() && runs(pid, directory);
+    };
 
-    for (const auto &entry : fs::directory_iterator("/proc")) {
-        const pid_t pid = process_of(entry.path().filename());
-        if (pid > 0 && parent_of(pid) == ::getppid() && runs(entry.path(), directory)) {
-            count++;
-        }
-    }
-    return count;
+    return static_cast<std::size_t>(std::ranges::count_if(process_ids(), is_sibling));
 }
 
 SiblingWatch::SiblingWatch(std::size_t expected, std::chrono::milliseconds patience,

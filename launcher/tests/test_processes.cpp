@@ -12,6 +12,15 @@
 
 using namespace ckpt;
 
+TEST(Processes, AllAreListed)
+{
+    const auto found = process_ids();
+
+    EXPECT_EQ(std::ranges::count(found, getpid()), 1);
+    EXPECT_EQ(std::ranges::count(found, getppid()), 1);
+    EXPECT_EQ(std::ranges::count(found, 0), 0);
+}
+
 TEST(Processes, DescriptorsAreListed)
 {
     std::error_code error;

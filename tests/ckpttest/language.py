@@ -31,9 +31,7 @@ MARKS = {
     "whose": r"^Whose\b",
     "has to do": r"\b(?:has|have|had) (?:\w+ )?(?:nothing|much|to do with)\b",
 }
-MARK = re.compile("|".join(f"(?:{pattern})" for pattern in MARKS.values()))
-
-SUFFIXES = {".c", ".h", ".S", ".cpp", ".hpp", ".py", ".md", ".1", ".in", ".sh"}
+SUFFIXES = {".c", ".h", ".S", ".cpp", ".hpp", ".py", ".md", ".1"}
 
 
 @dataclass
@@ -112,7 +110,7 @@ def files(*folders):
         ["git", "ls-files", *folders], cwd=TOP, check=True, capture_output=True, text=True
     ).stdout.split()
     paths = [Path(name) for name in listed]
-    return [p for p in paths if p.suffix in SUFFIXES - {".in", ".sh"}]
+    return [p for p in paths if p.suffix in SUFFIXES]
 
 
 def sentences(*folders):
