@@ -13,7 +13,11 @@
 #include "agent/messages/redundancy_order.hpp"
 #include "agent/base/refusals.hpp"
 #include "agent/messages/sweep_plan.hpp"
+#include "common/error.hpp"
+#include "protocol/rank_message.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -166,6 +170,77 @@ void decode_plan(const json &frame)
     require(sweep_plan_from(to_frame(plan)) == plan, "a plan that cannot be said again");
 }
 
+/* One message of each type that this side sends, with the least values of its fields. */
+std::vector<ckpt_message> valid_messages(ckpt_sender sender)
+{
+    std::vector<ckpt_message> valid;
+
+    for (unsigned i = 0; i < ckpt_message_format_count; i++) {
+        const ckpt_message_format &format = ckpt_message_formats[i];
+        if (format.sender == static_cast<std::uint32_t>(sender)) {
+            ckpt_message &message = valid.emplace_back(make_message(format.type, 1));
+            for (std::uint32_t j = 0; j < format.field_count; j++) {
+                message.as.field[j] = format.field[j].least;
+            }
+            if (format.type == CKPT_MSG_WATCHED) {
+                message.as.watched.state = CKPT_WATCHED_CLOSED;
+            }
+        }
+    }
+    return valid;
+}
+
+std::vector<std::string> messages(ckpt_sender sender)
+{
+    std::vector<std::string> all;
+
+    for (const ckpt_message &message : valid_messages(sender)) {
+        all.emplace_back(reinterpret_cast<const char *>(&message), sizeof message);
+    }
+    return all;
+}
+
+std::vector<std::string> message_frames(ckpt_sender sender)
+{
+    std::vector<std::string> all;
+
+    for (const ckpt_message &message : valid_messages(sender)) {
+        all.push_back(to_frame(message).dump());
+    }
+    return all;
+}
+
+/* An accepted message must be valid for its sender, and can be sent again. */
+void require_valid(ckpt_message message, ckpt_sender sender)
+{
+    const char *wrong = nullptr;
+
+    require(ckpt_message_encode(&message, sender, &wrong) == 0, "a message that is not valid");
+    require(ckpt_message_decode(&message, sizeof message, sender, &wrong) == 0,
+            "a message that cannot be sent again");
+}
+
+void decode_message(const std::string &bytes, ckpt_sender sender)
+{
+    ckpt_message message{};
+    const char *wrong = nullptr;
+
+    std::memcpy(&message, bytes.data(), std::min(bytes.size(), sizeof message));
+    if (ckpt_message_decode(&message, bytes.size(), sender, &wrong) != 0) {
+        fail("an invalid {}", wrong);
+    }
+    require_valid(message, sender);
+}
+
+void decode_message_frame(const std::string &text, ckpt_sender sender)
+{
+    const ckpt_message message = message_from(json::parse(text), sender);
+
+    require_valid(message, sender);
+    const json again = to_frame(message);
+    require(to_frame(message_from(again, sender)) == again, "a message that cannot be said again");
+}
+
 void decode_answer(const json &frame)
 {
     const auto answer = frame.get<redundancy::BlockAnswer>();
@@ -203,8 +278,14 @@ std::vector<Decoder> frame_decoders()
         {"call", {good_call()}, examine_call},
         {"address", {own_address().text(), own_address().place()}, decode_address},
         json_decoder("clocks", clocks, [](const json &it) { (void)clocks_from(it); }),
-        json_decoder("message", to_frame(ckpt_message{}),
-                     [](const json &it) { (void)message_from(it); }),
+        {"said", message_frames(CKPT_FROM_RANK),
+         [](const std::string &text) { decode_message_frame(text, CKPT_FROM_RANK); }},
+        {"order", message_frames(CKPT_FROM_AGENT),
+         [](const std::string &text) { decode_message_frame(text, CKPT_FROM_AGENT); }},
+        {"rank_message", messages(CKPT_FROM_RANK),
+         [](const std::string &bytes) { decode_message(bytes, CKPT_FROM_RANK); }},
+        {"agent_message", messages(CKPT_FROM_AGENT),
+         [](const std::string &bytes) { decode_message(bytes, CKPT_FROM_AGENT); }},
         json_decoder("file_system", to_frame(FileSystem{}),
                      [](const json &it) { (void)file_system_from(it); }),
         json_decoder("piece", some_piece(), [](const json &it) { (void)piece_from(it); }),

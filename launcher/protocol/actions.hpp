@@ -33,7 +33,7 @@ struct Send {
     int rank;
     ckpt_message_type type;
     bool signal;
-    std::uint64_t argument; /* arg[0] */
+    ckpt_message_body body; /* the fields of the message */
     std::string text;
 };
 /* Saves all ranks; snapshots[rank] is the address of its ckpt_snapshot.

@@ -199,7 +199,7 @@ void CutProtocol::run_those_who_may(const Clocks &clocks, Time now)
         if (rank.holds && !shut) {
             rank.place = 0;
             let_continue(rank, now);
-            send(i, CKPT_MSG_RUN, false, help ? 1 : 0);
+            send(i, CKPT_MSG_RUN, false, {.run = {help ? 1u : 0u}});
         }
     }
 }

@@ -229,11 +229,11 @@ int CutProtocol::ranks_done() const
 }
 
 void CutProtocol::send(int rank, ckpt_message_type type, bool signal,
-                       std::uint64_t argument, std::string_view text)
+                       const ckpt_message_body &body, std::string_view text)
 {
-    ranks_[rank].watch.ordered(type, epoch_, argument);
+    ranks_[rank].watch.ordered(type, epoch_, body);
     actions_.push_back(
-        action::Send{rank, type, signal, argument, std::string(text)});
+        action::Send{rank, type, signal, body, std::string(text)});
 }
 
 void CutProtocol::hold(Rank &rank, Time now)
@@ -255,10 +255,12 @@ void CutProtocol::let_continue(Rank &rank, Time now)
 
 void CutProtocol::set_place(Rank &rank, const ckpt_message &message, Time now)
 {
-    rank.place = static_cast<std::uint32_t>(message.arg[0]);
-    rank.slot = static_cast<std::uint32_t>(message.arg[1]);
-    rank.flags = static_cast<std::uint32_t>(message.arg[2]);
-    if (message.arg[3] != 0) {
+    const ckpt_msg_report &report = message.as.report;
+
+    rank.place = static_cast<std::uint32_t>(report.place);
+    rank.slot = static_cast<std::uint32_t>(report.slot);
+    rank.flags = static_cast<std::uint32_t>(report.inside);
+    if (report.holds != 0) {
         hold(rank, now);
     } else {
         let_continue(rank, now);
@@ -288,7 +290,7 @@ void CutProtocol::request(std::uint64_t epoch, bool kill, Time now, CutPlan plan
         /* the gate is closed for all collectives until the targets are known */
         actions_.push_back(action::SetTargets{
             i, std::vector<std::uint64_t>(pages_.clocks(i).size(), 0)});
-        send(i, CKPT_MSG_REQUEST, true, is_to_move() ? 1 : 0);
+        send(i, CKPT_MSG_REQUEST, true, {.request = {is_to_move() ? 1u : 0u, 0}});
     }
 }
 
@@ -391,16 +393,17 @@ void CutProtocol::on_report(Rank &rank, const ckpt_message &message, Time now)
     if (phase_ >= Phase::open) {
         return;
     }
-    rank.needs |= message.arg[5];
-    rank.has_sent = rank.has_sent || (message.arg[6] & CKPT_REPORT_SENT) != 0;
+    const ckpt_msg_report &report = message.as.report;
+    rank.needs |= report.needs;
+    rank.has_sent = rank.has_sent || (report.traffic & CKPT_REPORT_SENT) != 0;
     rank.synchronous =
-        rank.synchronous || (message.arg[6] & CKPT_REPORT_SYNCHRONOUS) != 0;
-    if (message.arg[0] == CKPT_PLACE_GATE && message.arg[3] == 0) {
-        rank.gates[static_cast<std::uint32_t>(message.arg[1])] = message.arg[4];
+        rank.synchronous || (report.traffic & CKPT_REPORT_SYNCHRONOUS) != 0;
+    if (report.of_thread != 0) {
+        rank.gates[static_cast<std::uint32_t>(report.slot)] = report.entered;
         return; /* a report about one thread; the rank reports for itself separately */
     }
-    if (phase_ == Phase::stop && rank.answered && message.arg[3] == 0 &&
-        message.arg[0] != CKPT_PLACE_INSIDE) {
+    if (phase_ == Phase::stop && rank.answered && report.holds == 0 &&
+        report.place != CKPT_PLACE_INSIDE) {
         return; /* a report about one thread; another thread is still inside */
     }
     set_place(rank, message, now);
@@ -436,7 +439,7 @@ void CutProtocol::give_up(std::string reason, Time now)
         Rank &rank = ranks_[i];
         if (rank.presence == Presence::here && !rank.resumed) {
             let_continue(rank, now);
-            send(i, CKPT_MSG_RESUME, false, 1, reason);
+            send(i, CKPT_MSG_RESUME, false, {.end = {CKPT_GIVEN_UP}}, reason);
         }
     }
     reason_ = std::move(reason);

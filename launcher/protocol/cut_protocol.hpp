@@ -213,7 +213,7 @@ class CutProtocol
     void enter(Phase phase, Time now);
     bool all_answered() const;
     void send(int rank, ckpt_message_type type, bool signal,
-              std::uint64_t argument = 0, std::string_view text = {});
+              const ckpt_message_body &body = {}, std::string_view text = {});
     void hold(Rank &rank, Time now);
     void let_continue(Rank &rank, Time now);
     void set_place(Rank &rank, const ckpt_message &message, Time now);

@@ -4,6 +4,8 @@
  */
 #include "protocol/ghost.hpp"
 
+#include "protocol/rank_message.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,31 +27,21 @@ Ghost::Ghost(int rank, std::uint64_t snapshot, std::vector<ckpt_clock> clocks,
 
 ckpt_message Ghost::answer(ckpt_message_type type) const
 {
-    ckpt_message message{};
-
-    message.magic = CKPT_WIRE_MAGIC;
-    message.version = CKPT_WIRE_VERSION;
-    message.type = type;
-    message.epoch = epoch_;
-    return message;
+    return make_message(type, epoch_);
 }
 
 ckpt_message Ghost::refusal(const std::string &why) const
 {
-    ckpt_message message = answer(CKPT_MSG_REFUSED);
-
-    const std::string text =
-        fmt::format("rank {} is lost: {}", rank_, why).substr(0, sizeof message.text - 1);
-    std::ranges::copy(text, message.text);
-    return message;
+    return make_message(CKPT_MSG_REFUSED, epoch_, {},
+                        fmt::format("rank {} is lost: {}", rank_, why));
 }
 
 ckpt_message Ghost::place(ckpt_message_type type, ckpt_place place, bool holds) const
 {
     ckpt_message message = answer(type);
 
-    message.arg[0] = place;
-    message.arg[3] = holds ? 1 : 0;
+    message.as.report.place = place;
+    message.as.report.holds = holds ? 1 : 0;
     return message;
 }
 
@@ -70,8 +62,8 @@ ckpt_message Ghost::ready() const
 {
     ckpt_message message = answer(CKPT_MSG_READY);
 
-    message.arg[0] = snapshot_;
-    message.arg[1] = CKPT_READY_SHARED;
+    message.as.ready.snapshot = snapshot_;
+    message.as.ready.flags = CKPT_READY_SHARED;
     return message;
 }
 

@@ -33,12 +33,12 @@ void HeldRequest::refused(int rank, const ckpt_message &message)
 {
     refused_ = true;
     ranks_[rank] = message.text;
-    reached_ = std::max(reached_, message.arg[5]);
+    reached_ = std::max(reached_, message.as.refused.safe_points);
 }
 
 bool HeldRequest::allowed(int rank, const ckpt_message &message)
 {
-    reached_ = std::max(reached_, message.arg[0]);
+    reached_ = std::max(reached_, message.as.allowed.safe_points);
     return ranks_.erase(rank) > 0;
 }
 
@@ -60,7 +60,7 @@ bool HeldRequest::go_on(int rank, std::uint64_t reached)
 
 bool HeldRequest::stuck(int rank, const ckpt_message &message)
 {
-    return go_on(rank, message.arg[0]);
+    return go_on(rank, message.as.allowed.safe_points);
 }
 
 bool HeldRequest::inside(int rank, const std::vector<ckpt_clock> &clocks, Time now)

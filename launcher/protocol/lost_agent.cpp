@@ -20,7 +20,7 @@ void CutProtocol::abandon(std::string reason, Time now)
     for (int i = 0; i < rank_count(); i++) {
         if (!ranks_[i].resumed) {
             let_continue(ranks_[i], now);
-            send(i, CKPT_MSG_RESUME, false, CKPT_LEFT_OPEN, reason_);
+            send(i, CKPT_MSG_RESUME, false, {.end = {CKPT_LEFT_OPEN}}, reason_);
         }
     }
     unsettled_ = true;
@@ -48,7 +48,7 @@ void CutProtocol::settle(Time now)
         return;
     }
     for (int i = 0; i < rank_count(); i++) {
-        send(i, CKPT_MSG_RESUME, false, CKPT_GIVEN_UP, "an agent was lost");
+        send(i, CKPT_MSG_RESUME, false, {.end = {CKPT_GIVEN_UP}}, "an agent was lost");
     }
 }
 

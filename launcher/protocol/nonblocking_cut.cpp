@@ -77,7 +77,7 @@ void CutProtocol::order_cut(int rank, Time now)
 
     ranks_[rank].asked_at = now;
     send(rank, CKPT_MSG_CUT, true,
-         kind_of_cut() | (synchronous ? CKPT_CUT_SYNCHRONOUS : 0));
+         {.cut = {static_cast<std::uint64_t>(kind_of_cut()), synchronous ? 1u : 0u}});
 }
 
 /* The ranks of a program that communicates by collectives alone need no counts. */
@@ -162,17 +162,20 @@ void CutProtocol::on_cut(int rank, const ckpt_message &message, Time now)
         return;
     }
     sender.answered = true;
-    sender.used = settling_ ? 1 : message.arg[2];
-    if (message.type == CKPT_MSG_REFUSED) {
+    const bool refused = message.type == CKPT_MSG_REFUSED;
+    sender.used = settling_ ? 1
+                            : ckpt_cut_due(refused ? &message.as.refused.cut
+                                                   : &message.as.ready.cut);
+    if (refused) {
         may_retry_ = true;
         mark_failed(fmt::format("rank {}: {}", rank, text_of(message)));
-    } else if ((message.arg[1] & (CKPT_READY_SHARED | CKPT_READY_LEADS_OUT)) != 0) {
+    } else if ((message.as.ready.flags & (CKPT_READY_SHARED | CKPT_READY_LEADS_OUT)) != 0) {
         may_retry_ = true;
         mark_failed(fmt::format("rank {} shares memory or connections with others", rank));
     }
     hold(sender, now);
     if (reason_.empty()) {
-        actions_.push_back(action::AddToPiece{rank, message.arg[0]});
+        actions_.push_back(action::AddToPiece{rank, message.as.ready.snapshot});
     } else {
         release(sender, rank, now);
     }
@@ -183,7 +186,7 @@ void CutProtocol::release(Rank &rank, int number, Time now)
 {
     rank.resumed = true;
     let_continue(rank, now);
-    send(number, CKPT_MSG_RESUME, false, outcome(), reason_);
+    send(number, CKPT_MSG_RESUME, false, {.end = {outcome()}}, reason_);
     if (phase_ == Phase::cut) {
         cut_after(number, now);
     }
@@ -287,7 +290,7 @@ void CutProtocol::close_logs(Time now)
     closing_ = true;
     for (int i = 0; i < rank_count(); i++) {
         ranks_[i].answered = !ranks_[i].watch.cut().open;
-        send(i, CKPT_MSG_CLOSE, true, outcome(), reason_);
+        send(i, CKPT_MSG_CLOSE, true, {.end = {outcome()}}, reason_);
     }
     all_logged(now); /* an agent may have been lost while logs were being closed */
 }
@@ -295,7 +298,8 @@ void CutProtocol::close_logs(Time now)
 void CutProtocol::on_complete(Rank &rank, const ckpt_message &message, Time now)
 {
     if (phase_ == Phase::cut || phase_ == Phase::log) {
-        rank.complete = message.arg[settling_ ? 1 : 0];
+        rank.complete = settling_ ? message.as.complete.all
+                                  : ckpt_cut_done(&message.as.complete);
         examine_logs(now);
     }
 }
@@ -309,8 +313,8 @@ void CutProtocol::on_logged(int rank, const ckpt_message &message, Time now)
     if (message.type == CKPT_MSG_REFUSED) {
         mark_failed(fmt::format("rank {}: {}", rank, text_of(message)));
     } else {
-        log_.messages += message.arg[0];
-        log_.bytes += message.arg[1];
+        log_.messages += message.as.total.messages;
+        log_.bytes += message.as.total.bytes;
     }
     all_logged(now);
 }

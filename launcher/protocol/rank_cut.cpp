@@ -9,16 +9,18 @@ namespace ckpt
 
 void RankCutWatch::hello(const ckpt_message &message)
 {
-    cut_ = {message.arg[6], (message.arg[7] & CKPT_STATE_OPEN) != 0,
-            (message.arg[7] & CKPT_STATE_IN_DOUBT) != 0};
+    const ckpt_msg_hello &hello = message.as.hello;
+
+    cut_ = {hello.last_cut, (hello.state & CKPT_STATE_OPEN) != 0,
+            (hello.state & CKPT_STATE_IN_DOUBT) != 0};
 }
 
 void RankCutWatch::ordered(ckpt_message_type type, std::uint64_t epoch,
-                           std::uint64_t argument)
+                           const ckpt_message_body &body)
 {
     switch (type) {
     case CKPT_MSG_REQUEST:
-        cut_.in_doubt = argument != 0;
+        cut_.in_doubt = body.request.runs_on != 0;
         cut_.asked = 0;
         close_ordered_ = false;
         break;
@@ -26,7 +28,7 @@ void RankCutWatch::ordered(ckpt_message_type type, std::uint64_t epoch,
         cut_.in_doubt = false;
         break;
     case CKPT_MSG_RESUME:
-        cut_.in_doubt = cut_.in_doubt && argument == CKPT_LEFT_OPEN;
+        cut_.in_doubt = cut_.in_doubt && body.end.outcome == CKPT_LEFT_OPEN;
         break;
     case CKPT_MSG_CUT:
         cut_.asked = epoch;

@@ -32,7 +32,7 @@ class RankCutWatch
 
     void hello(const ckpt_message &message);
     void ordered(ckpt_message_type type, std::uint64_t epoch,
-                 std::uint64_t argument);
+                 const ckpt_message_body &body);
     void answered(const ckpt_message &message);
 
     const RankCut &cut() const { return cut_; }

@@ -187,9 +187,9 @@ void CutProtocol::save_again(Time now)
 void CutProtocol::on_ready(Rank &rank, const ckpt_message &message, Time now)
 {
     if (phase_ == Phase::save && !rank.answered) {
-        rank.snapshot = message.arg[0];
-        rank.shared = (message.arg[1] & CKPT_READY_SHARED) != 0;
-        rank.leads_out = (message.arg[1] & CKPT_READY_LEADS_OUT) != 0;
+        rank.snapshot = message.as.ready.snapshot;
+        rank.shared = (message.as.ready.flags & CKPT_READY_SHARED) != 0;
+        rank.leads_out = (message.as.ready.flags & CKPT_READY_LEADS_OUT) != 0;
         if (rank.leads_out && plan_.replayed >= 0) { /* a reply over the connection is not
                                                         replayed */
             give_up(fmt::format("a rank has a connection of its own to another process, "
@@ -280,7 +280,7 @@ void CutProtocol::resume_captured(Time now)
         if (rank.captured && !rank.resumed && !(rank.shared && sharing_wait)) {
             rank.resumed = true;
             let_continue(rank, now);
-            send(i, CKPT_MSG_RESUME, false, 0);
+            send(i, CKPT_MSG_RESUME, false, {.end = {CKPT_CAPTURED}});
         }
     }
 }

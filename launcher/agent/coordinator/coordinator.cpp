@@ -153,8 +153,8 @@ void Coordinator::answer(const Waiting &waiting, const control::Reply &reply)
         answer_(waiting.client, reply);
     }
     if (waiting.rank >= 0 && reply.event != "progress" && where_[waiting.rank] != nullptr) {
-        where_[waiting.rank]->send({waiting.rank, CKPT_MSG_ANSWER, true, waiting.number,
-                                    reply.error},
+        where_[waiting.rank]->send({waiting.rank, CKPT_MSG_ANSWER, true,
+                                    {.answer = {waiting.number}}, reply.error},
                                    epoch_);
     }
 }

@@ -216,7 +216,7 @@ class Coordinator : public NodeEvents, private RankPages
     void start(std::vector<Waiting> clients, Time now, Protocol protocol);
     void begin(std::vector<Waiting> clients, Time now, Protocol protocol);
     std::uint64_t next_files_mark();
-    std::string mark_of_files() const;
+    std::string directory_of_files() const;
     void drop_old_records(const Store &store, const std::filesystem::path &journal) const;
     void start_once_more(std::vector<Waiting> clients, Protocol protocol);
     void start_waiting();

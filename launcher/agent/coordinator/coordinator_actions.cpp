@@ -127,14 +127,13 @@ void Coordinator::fault_in_phase() const
     }
 }
 
-/* Returns the text of a REQUEST: the mark and the directory of the file journal. Ranks of `ckpt
- * run` know the directory from their start. */
-std::string Coordinator::mark_of_files() const
+/* Returns the text of a REQUEST: the directory of the file journal. Ranks of `ckpt run` know it
+ * from their start. */
+std::string Coordinator::directory_of_files() const
 {
-    constexpr std::size_t longest = sizeof(ckpt_message::text) - 32;
-    const std::string directory = file_journal_.string();
+    std::string directory = file_journal_.string();
 
-    return fmt::format("{} {}", attempt_.files_mark, directory.size() > longest ? "" : directory);
+    return directory.size() < sizeof(ckpt_message::text) ? directory : "";
 }
 
 void Coordinator::perform(const action::Send &given)
@@ -145,7 +144,8 @@ void Coordinator::perform(const action::Send &given)
         order.text = message_log_path(attempt_.directory, order.rank);
     }
     if (order.type == CKPT_MSG_REQUEST && attempt_.files_mark != 0) {
-        order.text = mark_of_files();
+        order.body.request.files_mark = attempt_.files_mark;
+        order.text = directory_of_files();
     }
     if (Node *node = where_[order.rank]) {
         node->send(order, machine_.epoch());

@@ -28,11 +28,13 @@ using std::chrono::steady_clock;
 void Coordinator::rank_asks(int rank, const ckpt_message &message)
 {
     spdlog::info("the program of rank {} asks for a checkpoint", rank);
-    if (message.arg[1] == 0) {
-        request({0, Then::go_on, rank, message.arg[0]});
+    const ckpt_msg_ask &ask = message.as.ask;
+
+    if (ask.of_all == 0) {
+        request({0, Then::go_on, rank, ask.number});
         return;
     }
-    asked_by_all_[rank] = message.arg[0];
+    asked_by_all_[rank] = ask.number;
     if (std::ssize(asked_by_all_) < machine_.rank_count()) {
         return;
     }
@@ -69,7 +71,7 @@ bool Coordinator::rank_of_held(int rank, const ckpt_message &message)
         }
         return true;
     case CKPT_MSG_REFUSED:
-        if (message.arg[4] == CKPT_REFUSED_FOR_NOW && message.epoch == epoch_) {
+        if (message.as.refused.for_now != 0 && message.epoch == epoch_) {
             held_.refused(rank, message);
         }
         return false;
@@ -83,7 +85,7 @@ void Coordinator::tell_safe_point(std::uint64_t number)
 {
     for (int rank = 0; rank < machine_.rank_count(); rank++) {
         if (Node *node = where_[rank]) {
-            node->send({rank, CKPT_MSG_HELD, true, number, {}}, epoch_);
+            node->send({rank, CKPT_MSG_HELD, true, {.held = {number}}, {}}, epoch_);
         }
     }
 }
@@ -157,7 +159,7 @@ void Coordinator::end_held()
 {
     held_.end();
     if (std::exchange(held_since_, {}) != Time()) {
-        tell_safe_point(0);
+        tell_safe_point(CKPT_HELD_OVER);
     }
 }
 

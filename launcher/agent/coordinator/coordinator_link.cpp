@@ -83,12 +83,12 @@ void CoordinatorLink::lost()
     local_.attach(nullptr);
     aligning_ = false;
     for (auto &[rank, session] : local_.ranks()) {
-        local_.send({rank, CKPT_MSG_RESUME, false,
-                     session->cut().in_doubt ? CKPT_LEFT_OPEN : CKPT_GIVEN_UP,
+        const ckpt_outcome outcome = session->cut().in_doubt ? CKPT_LEFT_OPEN : CKPT_GIVEN_UP;
+        local_.send({rank, CKPT_MSG_RESUME, false, {.end = {outcome}},
                      "the coordinating agent was lost"},
                     epoch_);
-        local_.send({rank, CKPT_MSG_HELD, false, 0, {}}, epoch_);
-        local_.send({rank, CKPT_MSG_ANSWER, true, CKPT_ANSWER_TO_ALL,
+        local_.send({rank, CKPT_MSG_HELD, false, {.held = {CKPT_HELD_OVER}}, {}}, epoch_);
+        local_.send({rank, CKPT_MSG_ANSWER, true, {.answer = {CKPT_ANSWER_TO_ALL}},
                      "the coordinating agent was lost"},
                     epoch_);
     }
@@ -135,12 +135,9 @@ void CoordinatorLink::order(const std::string &type, const json &frame)
     } else if (type == "expected") {
         local_.set_expected(frame.at("rank"), frame.at("expected"));
     } else if (type == "send") {
-        auto message = frame.at("message").get<std::uint32_t>();
-        action::Send order{frame.at("rank"),
-                           static_cast<ckpt_message_type>(message),
-                           frame.at("signal"), frame.at("argument"),
-                           frame.at("text")};
-        epoch_ = frame.at("epoch");
+        const ckpt_message order = message_from(frame.at("message"), CKPT_FROM_AGENT);
+        const std::uint32_t message = order.type;
+        epoch_ = order.epoch;
         cutting_ = message == CKPT_MSG_CUT ||
                    (cutting_ && message != CKPT_MSG_REQUEST);
         if (message == CKPT_MSG_REQUEST || message == CKPT_MSG_RUN ||
@@ -150,7 +147,9 @@ void CoordinatorLink::order(const std::string &type, const json &frame)
                    message == CKPT_MSG_RESUME) {
             aligning_ = false;
         }
-        local_.send(order, epoch_);
+        local_.send({frame.at("rank"), static_cast<ckpt_message_type>(message),
+                     frame.at("signal"), order.as, order.text},
+                    epoch_);
     } else if (type == "clock") {
         peer_.send({{"type", "clock"},
                     {"asked", frame.at("asked")},
@@ -267,8 +266,8 @@ void CoordinatorLink::rank_said(int rank, const ckpt_message &message)
                   {"clocks", to_frame(session.page().clocks())}};
 
     const bool has_left = message.type == CKPT_MSG_REPORT &&
-                          message.arg[0] == CKPT_PLACE_FREE &&
-                          message.arg[3] != 0;
+                          message.as.report.place == CKPT_PLACE_FREE &&
+                          message.as.report.holds != 0;
     const bool is_cut = cutting_ && (message.type == CKPT_MSG_READY ||
                                      message.type == CKPT_MSG_REFUSED);
     if (message.type == CKPT_MSG_STOPPED || has_left || is_cut) {

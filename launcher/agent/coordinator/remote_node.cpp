@@ -6,6 +6,7 @@
 
 #include "agent/messages/frames.hpp"
 #include "common/error.hpp"
+#include "protocol/rank_message.hpp"
 
 namespace ckpt
 {
@@ -125,7 +126,7 @@ void RemoteNode::rank_said(const json &frame)
     if (frame.contains("seen")) {
         page.seen = seen_from(frame.at("seen"));
     }
-    events_.rank_said(rank, message_from(frame.at("message")));
+    events_.rank_said(rank, message_from(frame.at("message"), CKPT_FROM_RANK));
 }
 
 void RemoteNode::set_targets(int rank,
@@ -150,11 +151,9 @@ void RemoteNode::send(const action::Send &order, std::uint64_t epoch)
 {
     stream_->send({{"type", "send"},
                    {"rank", order.rank},
-                   {"message", static_cast<std::uint32_t>(order.type)},
-                   {"signal", order.signal},
-                   {"argument", order.argument},
-                   {"text", order.text},
-                   {"epoch", epoch}});
+                   {"message",
+                    to_frame(make_message(order.type, epoch, order.body, order.text))},
+                   {"signal", order.signal}});
 }
 
 void RemoteNode::capture(const std::filesystem::path &directory,

@@ -90,6 +90,33 @@ TraceEvent event_of(const SweepSeen &seen)
     return event;
 }
 
+/* Returns the two fields of a message that message_format() names. */
+std::pair<std::uint64_t, std::uint64_t> values_of(std::uint32_t type,
+                                                  const ckpt_message_body &body)
+{
+    switch (type) {
+    case CKPT_MSG_REPORT:
+    case CKPT_MSG_STOPPED:
+        return {body.report.place, body.report.holds};
+    case CKPT_MSG_DRAINED:
+    case CKPT_MSG_LOGGED:
+        return {body.total.messages, body.total.bytes};
+    case CKPT_MSG_READY:
+        return {ckpt_cut_due(&body.ready.cut), 0};
+    case CKPT_MSG_COMPLETE:
+        return {ckpt_cut_done(&body.complete), 0};
+    case CKPT_MSG_REQUEST:
+        return {body.request.runs_on, 0};
+    case CKPT_MSG_RUN:
+        return {body.run.unclocked, 0};
+    case CKPT_MSG_RESUME:
+    case CKPT_MSG_CLOSE:
+        return {body.end.outcome, 0};
+    default:
+        return {0, 0};
+    }
+}
+
 /* Returns the class of an event, for counting which class is most frequent. */
 std::pair<TraceKind, std::uint16_t> sort_of(const TraceEvent &event)
 {
@@ -139,7 +166,7 @@ void TraceRecorder::ordered(const action::Send &order, Time now)
     event.type = static_cast<std::uint16_t>(order.type);
     event.to = order.rank;
     event.at = since_request(now);
-    event.value = order.argument;
+    std::tie(event.value, event.more) = values_of(order.type, order.body);
     add(event);
 }
 
@@ -151,15 +178,10 @@ void TraceRecorder::answered(int rank, const ckpt_message &message, Time now)
     event.type = static_cast<std::uint16_t>(message.type);
     event.from = rank;
     event.at = since_request(now);
-    event.value = message.arg[0];
-    if (message.type == CKPT_MSG_REPORT || message.type == CKPT_MSG_STOPPED) {
-        event.more = message.arg[3];
-    } else if (message.type == CKPT_MSG_READY) {
-        event.value = message.arg[2]; /* the first argument is an address */
+    std::tie(event.value, event.more) = values_of(message.type, message.as);
+    if (message.type == CKPT_MSG_READY) {
         last_ready_.at(static_cast<std::size_t>(rank)) = event.at;
-        trace_.totals.channels += message.arg[2];
-    } else {
-        event.more = message.arg[1];
+        trace_.totals.channels += event.value;
     }
     if (message_format(event.type) != nullptr) {
         add(event);

@@ -21,7 +21,7 @@ namespace ckpt
 {
 
 inline constexpr std::uint32_t frame_magic = 0x464b4343u; /* "CCKF" */
-inline constexpr std::uint16_t frame_version = 1;
+inline constexpr std::uint16_t frame_version = 2;
 
 enum class FrameKind : std::uint16_t {
     challenge = 1, /* sent first by the listener */

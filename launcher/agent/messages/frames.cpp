@@ -4,74 +4,145 @@
  */
 #include "agent/messages/frames.hpp"
 
+#include "agent/base/refusals.hpp"
+#include "protocol/rank_message.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
+#include <span>
+#include <stdexcept>
 
 namespace ckpt
 {
 
 using nlohmann::json;
 
-json to_frame(const std::vector<ckpt_clock> &clocks)
+namespace
+{
+
+const ckpt_message_format &format_named(const std::string &name)
+{
+    const std::span formats(ckpt_message_formats, ckpt_message_format_count);
+    const auto found = std::ranges::find(formats, name, &ckpt_message_format::name);
+
+    if (found == formats.end()) {
+        refuse(Refusal::malformed, "a message '{}'", name);
+    }
+    return *found;
+}
+
+/* The library converts negative numbers and fractions without a word. */
+std::uint64_t unsigned_from(const json &number)
+{
+    if (!number.is_number_unsigned()) {
+        refuse(Refusal::malformed, "{} is no field of a message", number.dump());
+    }
+    return number.get<std::uint64_t>();
+}
+
+/* A list of structures is sent as one list for each member: each name is there once. */
+template <typename Row, typename Member>
+json column(const std::vector<Row> &rows, Member Row::*member)
 {
     json list = json::array();
 
-    for (const ckpt_clock &clock : clocks) {
-        list.push_back({clock.id, clock.entered, clock.left, clock.target,
-                        clock.settled});
+    for (const Row &row : rows) {
+        list.push_back(row.*member);
     }
     return list;
 }
 
-std::vector<ckpt_clock> clocks_from(const json &list)
+/* Sets a member of all rows. */
+template <typename Row, typename Member>
+void read_column(const json &columns, const char *name, Member Row::*member,
+                 std::vector<Row> &rows)
 {
-    std::vector<ckpt_clock> clocks;
+    const json &list = columns.at(name);
 
-    for (const json &entry : list) {
-        clocks.push_back({entry.at(0), entry.at(1), entry.at(2), entry.at(3),
-                          entry.at(4)});
+    if (!list.is_array() || list.size() != rows.size()) {
+        refuse(Refusal::malformed, "{} rows, but not as many values of '{}'", rows.size(), name);
     }
+    for (std::size_t i = 0; i < rows.size(); i++) {
+        list[i].get_to(rows[i].*member);
+    }
+}
+
+} // namespace
+
+json to_frame(const std::vector<ckpt_clock> &clocks)
+{
+    return {{"id", column(clocks, &ckpt_clock::id)},
+            {"entered", column(clocks, &ckpt_clock::entered)},
+            {"left", column(clocks, &ckpt_clock::left)},
+            {"target", column(clocks, &ckpt_clock::target)},
+            {"settled", column(clocks, &ckpt_clock::settled)}};
+}
+
+std::vector<ckpt_clock> clocks_from(const json &columns)
+{
+    std::vector<ckpt_clock> clocks(columns.at("id").size());
+
+    read_column(columns, "id", &ckpt_clock::id, clocks);
+    read_column(columns, "entered", &ckpt_clock::entered, clocks);
+    read_column(columns, "left", &ckpt_clock::left, clocks);
+    read_column(columns, "target", &ckpt_clock::target, clocks);
+    read_column(columns, "settled", &ckpt_clock::settled, clocks);
     return clocks;
 }
 
 json to_frame(const ckpt_message &message)
 {
-    std::size_t length = strnlen(message.text, sizeof message.text);
+    const ckpt_message_format *format = ckpt_message_find(message.type);
+    const std::size_t length = strnlen(message.text, sizeof message.text);
+    json fields = json::object();
 
-    return {{"type", message.type},
+    if (format == nullptr) {
+        throw std::logic_error(fmt::format("there is no message of type {}", message.type));
+    }
+    for (std::uint32_t i = 0; i < format->field_count; i++) {
+        fields[format->field[i].name] = message.as.field[i];
+    }
+    return {{"type", format->name},
             {"epoch", message.epoch},
-            {"arg", message.arg},
+            {"fields", fields},
             {"text", std::string(message.text, length)}};
 }
 
-ckpt_message message_from(const json &json)
+ckpt_message message_from(const json &json, ckpt_sender sender)
 {
-    ckpt_message message{};
-    std::string text = json.at("text");
+    const ckpt_message_format &format = format_named(json.at("type"));
+    const auto &fields = json.at("fields");
+    const char *wrong = nullptr;
+    ckpt_message message = make_message(format.type, unsigned_from(json.at("epoch")), {},
+                                        json.at("text").get<std::string>());
 
-    message.magic = CKPT_WIRE_MAGIC;
-    message.version = CKPT_WIRE_VERSION;
-    message.type = json.at("type");
-    message.epoch = json.at("epoch");
-    for (std::size_t i = 0; i < std::size(message.arg); i++) {
-        message.arg[i] = json.at("arg").at(i);
+    if (fields.size() != format.field_count) {
+        refuse(Refusal::malformed, "a message {} with {} fields, not {}", format.name,
+               fields.size(), format.field_count);
     }
-    text.resize(std::min(text.size(), sizeof message.text - 1));
-    std::copy(text.begin(), text.end(), message.text);
+    for (std::uint32_t i = 0; i < format.field_count; i++) {
+        message.as.field[i] = unsigned_from(fields.at(format.field[i].name));
+    }
+    if (ckpt_message_check(&message, sender, &wrong) != 0) {
+        refuse(Refusal::malformed, "a message {} with an invalid '{}'", format.name, wrong);
+    }
     return message;
 }
 
 json to_frame(const RankSeen &seen)
 {
-    json events = json::array();
+    const json events = {{"at", column(seen.events, &ckpt_seen::at)},
+                         {"value", column(seen.events, &ckpt_seen::value)},
+                         {"kind", column(seen.events, &ckpt_seen::kind)},
+                         {"peer", column(seen.events, &ckpt_seen::peer)}};
+    const json sweep = {{"from", column(seen.sweep, &SweepSeen::from)},
+                        {"to", column(seen.sweep, &SweepSeen::to)},
+                        {"dimension", column(seen.sweep, &SweepSeen::dimension)},
+                        {"sent", column(seen.sweep, &SweepSeen::sent)},
+                        {"at", column(seen.sweep, &SweepSeen::at)}};
 
-    for (const ckpt_seen &event : seen.events) {
-        events.push_back({event.at, event.value, event.kind, event.peer});
-    }
-    json sweep = json::array();
-    for (const SweepSeen &one : seen.sweep) {
-        sweep.push_back({one.from, one.to, one.dimension, one.sent, one.at});
-    }
     return {{"counts", seen.counts},
             {"logged_bytes", seen.logged_bytes},
             {"events", events},
@@ -80,18 +151,23 @@ json to_frame(const RankSeen &seen)
 
 RankSeen seen_from(const json &json)
 {
+    const auto &events = json.at("events");
+    const auto &sweep = json.at("sweep");
     RankSeen seen;
 
     seen.counts = json.at("counts");
     seen.logged_bytes = json.at("logged_bytes");
-    for (const auto &event : json.at("events")) {
-        seen.events.push_back(
-            {event.at(0), event.at(1), event.at(2), event.at(3)});
-    }
-    for (const auto &one : json.at("sweep")) {
-        seen.sweep.push_back(
-            {one.at(0), one.at(1), one.at(2), one.at(3), one.at(4)});
-    }
+    seen.events.resize(events.at("at").size());
+    read_column(events, "at", &ckpt_seen::at, seen.events);
+    read_column(events, "value", &ckpt_seen::value, seen.events);
+    read_column(events, "kind", &ckpt_seen::kind, seen.events);
+    read_column(events, "peer", &ckpt_seen::peer, seen.events);
+    seen.sweep.resize(sweep.at("at").size());
+    read_column(sweep, "from", &SweepSeen::from, seen.sweep);
+    read_column(sweep, "to", &SweepSeen::to, seen.sweep);
+    read_column(sweep, "dimension", &SweepSeen::dimension, seen.sweep);
+    read_column(sweep, "sent", &SweepSeen::sent, seen.sweep);
+    read_column(sweep, "at", &SweepSeen::at, seen.sweep);
     return seen;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * frames.hpp - conversion between structures and JSON in the frames between
- * agents. The readers throw nlohmann::json::exception.
+ * agents. The readers throw nlohmann::json::exception, or Refused.
  */
 #pragma once
 
@@ -22,7 +22,8 @@ nlohmann::json to_frame(const std::vector<ckpt_clock> &clocks);
 std::vector<ckpt_clock> clocks_from(const nlohmann::json &json);
 
 nlohmann::json to_frame(const ckpt_message &message);
-ckpt_message message_from(const nlohmann::json &json);
+/* Fields have names in the frame. sender: who may send such a message. */
+ckpt_message message_from(const nlohmann::json &json, ckpt_sender sender);
 
 nlohmann::json to_frame(const RankSeen &seen);
 RankSeen seen_from(const nlohmann::json &json);

@@ -28,9 +28,9 @@ void Freezer::answered(int rank, const ckpt_message &message, Fd connection)
             if (stopped.rank != rank) {
                 continue;
             }
-            if (message.arg[0] != 0 && connection) {
+            if (message.as.frozen.pid != 0 && connection) {
                 stopped.process.copy = std::make_shared<FrozenCopy>(
-                    static_cast<pid_t>(message.arg[0]), std::move(connection));
+                    static_cast<pid_t>(message.as.frozen.pid), std::move(connection));
             } else {
                 stopped.process.why_no_copy = message.text;
             }

@@ -9,7 +9,6 @@
 #include <sys/types.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace ckpt
@@ -17,17 +16,18 @@ namespace ckpt
 
 void KeptCopies::keep(const RankSession &rank, const ckpt_message &message, Fd connection)
 {
-    if (!connection || message.arg[0] == 0 || message.arg[2] == 0 ||
-        message.arg[0] > static_cast<std::uint64_t>(std::numeric_limits<pid_t>::max())) {
+    const ckpt_msg_kept &kept = message.as.kept;
+
+    if (!connection) {
         refuse(Refusal::malformed, "rank {}: KEPT {} of process {} without a connection to it",
-               rank.rank(), message.arg[2], message.arg[0]);
+               rank.rank(), kept.number, kept.pid);
     }
     KeptCopy copy;
-    copy.process = std::make_shared<FrozenCopy>(static_cast<pid_t>(message.arg[0]),
+    copy.process = std::make_shared<FrozenCopy>(static_cast<pid_t>(kept.pid),
                                                 std::move(connection));
-    copy.snapshot = message.arg[1];
-    copy.number = message.arg[2];
-    copy.interval = message.arg[3];
+    copy.snapshot = kept.snapshot;
+    copy.number = kept.number;
+    copy.interval = kept.interval;
     copy.epoch = rank.cut().epoch;
     copy.counts = rank.page().counts();
     auto &made = made_[rank.rank()];

@@ -5,6 +5,7 @@
 #include "agent/ranks/local_node.hpp"
 
 #include "agent/base/log.hpp"
+#include "agent/messages/frames.hpp"
 #include "common/background.hpp"
 #include "common/error.hpp"
 #include "common/fault.hpp"
@@ -12,6 +13,7 @@
 #include "image/store/job_directory.hpp"
 #include "image/store/store.hpp"
 #include "protocol/cut_choice.hpp"
+#include "protocol/rank_message.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -124,9 +126,7 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
     if (!session->introduced()) {
         refuse(Refusal::malformed, "message type {} before HELLO", message.type);
     }
-    spdlog::debug("rank {}: message {} ({} {} {} {})", session->rank(),
-                  message.type, message.arg[0], message.arg[1], message.arg[2],
-                  message.arg[3]);
+    spdlog::debug("rank {}: {}", session->rank(), to_frame(message).dump());
     signal_watch_.heard(session->rank());
     if (message.type == CKPT_MSG_JOIN) {
         fault_kill("agent-at-join");
@@ -151,8 +151,8 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
         if (events_ != nullptr) {
             events_->rank_said(session->rank(), message);
         } else if (message.type == CKPT_MSG_ASK) {
-            send({session->rank(), CKPT_MSG_ANSWER, true, message.arg[0],
-                  "there is no coordinating agent"},
+            send({session->rank(), CKPT_MSG_ANSWER, true,
+                  {.answer = {message.as.ask.number}}, "there is no coordinating agent"},
                  message.epoch);
         }
     }
@@ -182,7 +182,7 @@ void LocalNode::hello(RankSession *session, const ckpt_message &message)
     spdlog::info("rank {} of {} is process {}", session->rank(),
                  session->rank_count(), session->pid());
     session->send(CKPT_MSG_WELCOME, settings_.restart_number,
-                  settings_.restart_number, static_cast<std::uint64_t>(getpid()),
+                  {.welcome = {settings_.restart_number, static_cast<std::uint64_t>(getpid())}},
                   address);
     note_memory(*session); /* the rank does not wait */
     hooks_.here(*session);
@@ -424,7 +424,7 @@ void LocalNode::watch(const Freezer::Ranks &ranks, Freezer::Then then)
         unsigned long flags = protector_.asks(rank) ? WriteProtection::descriptor_flags()
                                                     : PageWatch::descriptor_flags();
         return (increments_.lacks(rank) || protector_.asks(rank)) && session != nullptr &&
-               session->send(CKPT_MSG_WATCH, 0, flags);
+               session->send(CKPT_MSG_WATCH, 0, {.watch = {flags}});
     };
     watching_.ask(numbers, order, [this, ranks, then = std::move(then)] {
         Freezer::Ranks watched = ranks;
@@ -442,14 +442,14 @@ void LocalNode::watch(const Freezer::Ranks &ranks, Freezer::Then then)
 
 void LocalNode::watched(RankSession *session, const ckpt_message &message)
 {
-    if (message.arg[1] != 0) {
+    if (message.as.watched.state == CKPT_WATCHED_OPEN) {
         return; /* the rank still has to close its own descriptor */
     }
     Fd descriptor = session->take_passed();
 
     fault_kill("agent-at-watched");
     watching_.answered(session->rank(), [&] {
-        int error = static_cast<int>(message.arg[0]);
+        int error = static_cast<int>(message.as.watched.error);
         if (protector_.asks(session->rank())) {
             protector_.add(session->rank(), session->pid(), std::move(descriptor), error);
         } else if (increments_.lacks(session->rank())) {
@@ -472,7 +472,8 @@ void LocalNode::freeze(const Freezer::Ranks &ranks, Freezer::Then then)
     auto order = [&](int rank) {
         RankSession *session = find(rank);
         return is_copying && unprotected.count(rank) > 0 && session != nullptr &&
-               session->send(CKPT_MSG_FREEZE, 0, static_cast<std::uint64_t>(getpid()));
+               session->send(CKPT_MSG_FREEZE, 0,
+                             {.freeze = {static_cast<std::uint64_t>(getpid())}});
     };
     freezer_.ask(ranks, order, std::move(then));
 }
@@ -707,22 +708,15 @@ void LocalNode::note_cut(const RankSession &session, const ckpt_message &message
 
 void LocalNode::tell_swept(int rank, std::uint64_t messages)
 {
-    send({rank, CKPT_MSG_SWEPT, true, messages, {}}, swept_epoch_);
+    send({rank, CKPT_MSG_SWEPT, true, {.swept = {messages}}, {}}, swept_epoch_);
 }
 
 /* Refuses on behalf of a rank that does not get the signal and so cannot answer. */
 void LocalNode::refuse_for(int rank, std::uint64_t epoch, const std::string &why)
 {
-    ckpt_message message{};
-
     spdlog::warn("rank {}: {}", rank, why);
-    message.magic = CKPT_WIRE_MAGIC;
-    message.version = CKPT_WIRE_VERSION;
-    message.type = CKPT_MSG_REFUSED;
-    message.epoch = epoch;
-    why.copy(message.text, sizeof message.text - 1);
     if (events_ != nullptr) {
-        events_->rank_said(rank, message);
+        events_->rank_said(rank, make_message(CKPT_MSG_REFUSED, epoch, {}, why));
     }
 }
 
@@ -807,7 +801,7 @@ void LocalNode::send(const action::Send &order, std::uint64_t epoch)
     } else if (order.type == CKPT_MSG_RESUME) {
         signal_watch_.forget(order.rank);
     }
-    if (!session->send(order.type, epoch, order.argument, 0, order.text)) {
+    if (!session->send(order.type, epoch, order.body, order.text)) {
         /* the loop handles the end of the connection when it sees it */
         ::shutdown(session->descriptor(), SHUT_RDWR);
     } else if (order.signal) {

@@ -6,6 +6,9 @@
 
 #include "agent/base/refusals.hpp"
 #include "common/pidfd.hpp"
+#include "protocol/rank_message.hpp"
+
+#include <spdlog/spdlog.h>
 
 #include <linux/sockios.h>
 #include <signal.h>
@@ -14,7 +17,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -23,8 +25,6 @@ namespace ckpt
 
 namespace
 {
-
-constexpr std::uint64_t largest_job = 1u << 20; /* ranks */
 
 Fd passed_descriptor(msghdr &header)
 {
@@ -42,6 +42,20 @@ Fd passed_descriptor(msghdr &header)
         }
     }
     return passed;
+}
+
+void decode(ckpt_message &message, std::size_t size)
+{
+    const char *wrong = nullptr;
+    const int error = ckpt_message_decode(&message, size, CKPT_FROM_RANK, &wrong);
+
+    if (error == -EPROTONOSUPPORT) {
+        refuse(Refusal::foreign, "a message of protocol version {}, not {}",
+               message.version, CKPT_WIRE_VERSION);
+    }
+    if (error != 0) {
+        refuse(Refusal::malformed, "a message of {} bytes with an invalid '{}'", size, wrong);
+    }
 }
 
 } // namespace
@@ -72,15 +86,10 @@ RankSession::Received RankSession::receive(ckpt_message &message)
     if (passed) {
         passed_ = std::move(passed);
     }
-    if (size != sizeof message || (header.msg_flags & MSG_TRUNC) != 0 ||
-        message.magic != CKPT_WIRE_MAGIC) {
-        refuse(Refusal::malformed, "a message of {} bytes that is none of ours", size);
+    if ((header.msg_flags & MSG_TRUNC) != 0) {
+        refuse(Refusal::malformed, "a message of more than {} bytes", size);
     }
-    if (message.version != CKPT_WIRE_VERSION) {
-        refuse(Refusal::foreign, "a message of protocol version {}, not {}",
-               message.version, CKPT_WIRE_VERSION);
-    }
-    message.text[sizeof message.text - 1] = '\0';
+    decode(message, static_cast<std::size_t>(size));
     cut_.answered(message);
     return Received::message;
 }
@@ -96,23 +105,16 @@ void RankSession::hello(const ckpt_message &message)
     if (getsockopt(socket_.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0) {
         fail_errno(errno, "who sent HELLO");
     }
-    if (static_cast<std::uint64_t>(peer.pid) != message.arg[2]) {
+    const ckpt_msg_hello &hello = message.as.hello;
+    if (static_cast<std::uint64_t>(peer.pid) != hello.pid) {
         refuse(Refusal::forged, "HELLO of process {} came from process {}",
-               message.arg[2], peer.pid);
+               hello.pid, peer.pid);
     }
-    if (message.arg[1] == 0 || message.arg[1] > largest_job ||
-        message.arg[0] >= message.arg[1]) {
-        refuse(Refusal::malformed, "HELLO of rank {} of {}", message.arg[0],
-               message.arg[1]);
-    }
-    if (message.arg[4] == 0 || message.arg[4] > 64) {
-        refuse(Refusal::malformed, "HELLO with signal {}", message.arg[4]);
-    }
-    rank_ = static_cast<int>(message.arg[0]);
-    rank_count_ = static_cast<int>(message.arg[1]);
+    rank_ = static_cast<int>(hello.rank);
+    rank_count_ = static_cast<int>(hello.rank_count);
     pid_ = peer.pid;
-    tid_ = static_cast<pid_t>(message.arg[3]);
-    signal_ = static_cast<int>(message.arg[4]);
+    tid_ = static_cast<pid_t>(hello.thread);
+    signal_ = static_cast<int>(hello.signal);
     process_ = open_pidfd(pid_);
     if (!process_) {
         fail_errno(errno, "rank {}: no process {}", rank_, pid_);
@@ -130,24 +132,21 @@ bool RankSession::has_unread() const
 }
 
 bool RankSession::send(ckpt_message_type type, std::uint64_t epoch,
-                       std::uint64_t argument0, std::uint64_t argument1,
-                       std::string_view text)
+                       const ckpt_message_body &body, std::string_view text)
 {
-    ckpt_message message{};
+    ckpt_message message = make_message(type, epoch, body, text);
+    const char *wrong = nullptr;
     ssize_t size;
 
     if (type == CKPT_MSG_PROGRESS && has_unread()) {
         return true; /* the rank may stay in one call of the lower half for a second */
     }
-    message.magic = CKPT_WIRE_MAGIC;
-    message.version = CKPT_WIRE_VERSION;
-    message.type = type;
-    message.epoch = epoch;
-    message.arg[0] = argument0;
-    message.arg[1] = argument1;
-    cut_.ordered(type, epoch, argument0);
-    text = text.substr(0, sizeof message.text - 1);
-    std::copy(text.begin(), text.end(), message.text);
+    if (ckpt_message_encode(&message, CKPT_FROM_AGENT, &wrong) != 0) {
+        spdlog::error("rank {}: message {} has an invalid '{}'", rank_, static_cast<int>(type),
+                      wrong);
+        return false;
+    }
+    cut_.ordered(type, epoch, message.as);
     do {
         size = ::send(socket_.get(), &message, sizeof message,
                       MSG_NOSIGNAL | MSG_DONTWAIT);

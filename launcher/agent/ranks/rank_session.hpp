@@ -56,11 +56,11 @@ class RankSession
     pid_t thread() const { return tid_; }
     int signal_number() const { return signal_; }
 
-    /* Returns false if the message cannot be sent: a rank that does not read loses its
-     * connection. PROGRESS, which has no content, is not sent while earlier messages are unread. */
+    /* Returns false if the message cannot be sent, or has an invalid field: a rank that does
+     * not read loses its connection. PROGRESS, which has no content, is not sent while earlier
+     * messages are unread. */
     bool send(ckpt_message_type type, std::uint64_t epoch,
-              std::uint64_t argument0 = 0, std::uint64_t argument1 = 0,
-              std::string_view text = {});
+              const ckpt_message_body &body = {}, std::string_view text = {});
     /* Whether the rank has unread messages. */
     bool has_unread() const;
     /* Sends the checkpoint signal to the thread that calls MPI. */

@@ -31,9 +31,9 @@ void SharedMemory::add(const ckpt_message &message, Fd file, int rank_count)
     struct stat status;
 
     if (!file || fstat(file.get(), &status) < 0 || !S_ISREG(status.st_mode) ||
-        message.arg[0] > CKPT_SHARED_LOG) {
+        message.as.shared.kind > CKPT_SHARED_LOG) {
         refuse(Refusal::malformed, "SHARED of kind {} without a memory file ({})",
-               message.arg[0], message.text);
+               message.as.shared.kind, message.text);
     }
     const std::pair key(status.st_dev, status.st_ino);
     if (files_.contains(key)) {
@@ -43,7 +43,7 @@ void SharedMemory::add(const ckpt_message &message, Fd file, int rank_count)
         is_full_ = true;
         return;
     }
-    if (message.arg[0] == CKPT_SHARED_PAGE) {
+    if (message.as.shared.kind == CKPT_SHARED_PAGE) {
         page_.emplace(Fd(fcntl(file.get(), F_DUPFD_CLOEXEC, 0)), rank_count);
     }
     files_.emplace(key, std::move(file));

@@ -24,6 +24,7 @@
 #include "config.h"
 #include "agent/control/control.hpp"
 #include "common/files/run_directory.hpp"
+#include "protocol/rank_message.hpp"
 #include "tests/common/child_process.hpp"
 #include "tests/common/descriptor_message.hpp"
 #include "tests/agent/fake_rank.hpp"
@@ -52,7 +53,6 @@ extern "C" {
 
 #include <cstdio>
 #include <cstdlib>
-#include <array>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -90,8 +90,10 @@ class FakeRank
     void start_agent();
     bool try_connect();
     bool hello();
-    void send(std::uint32_t type, std::uint64_t place = 0, bool holds = false,
+    void send(std::uint32_t type, const ckpt_message_body &body, bool holds,
               const std::string &text = "");
+    void report(std::uint32_t type, ckpt_place place);
+    void refuse(const std::string &why);
     bool receive(ckpt_message &message);
     void read_messages();
     void handle(const ckpt_message &message);
@@ -100,8 +102,7 @@ class FakeRank
     void save();
     void freeze(const ckpt_message &order);
     void watch(const ckpt_message &order);
-    void answer(ckpt_message_type type, std::array<std::uint64_t, 2> arguments,
-                int descriptor);
+    void answer(ckpt_message_type type, const ckpt_message_body &body, int descriptor);
     void share_page(const char *file);
     void keep();
     void order(const std::string &line);
@@ -233,16 +234,13 @@ void FakeRank::attach()
 /* Returns false if the agent died before it answered. */
 bool FakeRank::hello()
 {
-    ckpt_message message{};
+    ckpt_message message = make_message(CKPT_MSG_HELLO, 0);
 
-    message.magic = CKPT_WIRE_MAGIC;
-    message.version = CKPT_WIRE_VERSION;
-    message.type = CKPT_MSG_HELLO;
-    message.arg[0] = static_cast<std::uint64_t>(rank_);
-    message.arg[1] = static_cast<std::uint64_t>(count_);
-    message.arg[2] = static_cast<std::uint64_t>(getpid());
-    message.arg[3] = static_cast<std::uint64_t>(gettid());
-    message.arg[4] = checkpoint_signal;
+    message.as.hello.rank = static_cast<std::uint64_t>(rank_);
+    message.as.hello.rank_count = static_cast<std::uint64_t>(count_);
+    message.as.hello.pid = static_cast<std::uint64_t>(getpid());
+    message.as.hello.thread = static_cast<std::uint64_t>(gettid());
+    message.as.hello.signal = checkpoint_signal;
     if (!send_with_descriptor(socket_, message, page_fd_) ||
         recv(socket_, &message, sizeof message, 0) != sizeof message) {
         close(socket_);
@@ -251,41 +249,45 @@ bool FakeRank::hello()
     if (message.type != CKPT_MSG_WELCOME) {
         unknown("answer", std::to_string(message.type));
     }
-    prctl(PR_SET_PTRACER, message.arg[1]);
-    agent_ = message.arg[1];
+    agent_ = message.as.welcome.pid;
+    prctl(PR_SET_PTRACER, agent_);
     std::printf("address %s\n", message.text);
     if (coordinator_.empty()) {
         coordinator_ = message.text;
     }
-    send(CKPT_MSG_JOIN, 0, false, coordinator_);
+    send(CKPT_MSG_JOIN, {}, false, coordinator_);
     if (independent_ != nullptr) {
-        message = {};
-        message.magic = CKPT_WIRE_MAGIC;
-        message.version = CKPT_WIRE_VERSION;
-        message.type = CKPT_MSG_SHARED;
-        message.arg[0] = CKPT_SHARED_PAGE;
+        message = make_message(CKPT_MSG_SHARED, 0, {.shared = {CKPT_SHARED_PAGE}});
         (void)send_with_descriptor(socket_, message, independent_fd_);
     }
     return true;
 }
 
-void FakeRank::send(std::uint32_t type, std::uint64_t place, bool holds,
+void FakeRank::send(std::uint32_t type, const ckpt_message_body &body, bool holds,
                     const std::string &text)
 {
-    ckpt_message message{};
+    const ckpt_message message = make_message(type, epoch_, body, text);
 
-    message.magic = CKPT_WIRE_MAGIC;
-    message.version = CKPT_WIRE_VERSION;
-    message.type = type;
-    message.epoch = epoch_;
-    message.arg[0] = place;
-    message.arg[3] = holds ? 1 : 0;
-    if (type == CKPT_MSG_REPORT && independent_ != nullptr) {
-        message.arg[5] = CKPT_NEEDS_WINDOWS;
-    }
-    std::strncpy(message.text, text.c_str(), sizeof message.text - 1);
     (void)!::send(socket_, &message, sizeof message, MSG_NOSIGNAL);
     holds_ = holds;
+}
+
+/* Holds, and reports its place by REPORT or STOPPED. */
+void FakeRank::report(std::uint32_t type, ckpt_place place)
+{
+    ckpt_message_body body{};
+
+    body.report.place = place;
+    body.report.holds = 1;
+    if (type == CKPT_MSG_REPORT && independent_ != nullptr) {
+        body.report.needs = CKPT_NEEDS_WINDOWS;
+    }
+    send(type, body, true);
+}
+
+void FakeRank::refuse(const std::string &why)
+{
+    send(CKPT_MSG_REFUSED, {}, true, why);
 }
 
 bool FakeRank::receive(ckpt_message &message)
@@ -323,9 +325,9 @@ void FakeRank::handle(const ckpt_message &message)
         epoch_ = message.epoch;
         armed_ = true;
         if (!refusal_.empty()) {
-            send(CKPT_MSG_REFUSED, 0, true, refusal_);
+            refuse(refusal_);
         } else {
-            send(CKPT_MSG_REPORT, CKPT_PLACE_FREE, true);
+            report(CKPT_MSG_REPORT, CKPT_PLACE_FREE);
         }
         break;
     case CKPT_MSG_RUN:
@@ -334,7 +336,7 @@ void FakeRank::handle(const ckpt_message &message)
     case CKPT_MSG_WHERE: /* comes to who is slow; never inside a call: silent */
         break;
     case CKPT_MSG_STOP:
-        send(CKPT_MSG_STOPPED, CKPT_PLACE_FREE, true);
+        report(CKPT_MSG_STOPPED, CKPT_PLACE_FREE);
         break;
     case CKPT_MSG_DRAIN:
         drain();
@@ -350,7 +352,7 @@ void FakeRank::handle(const ckpt_message &message)
         break;
     case CKPT_MSG_RESUME:
         armed_ = holds_ = false;
-        std::printf(message.arg[0] == 0 ? "captured%s\n" : "resumed %s\n",
+        std::printf(message.as.end.outcome == CKPT_CAPTURED ? "captured%s\n" : "resumed %s\n",
                     message.text);
         break;
     default:
@@ -365,12 +367,12 @@ void FakeRank::drain()
     for (int peer = 0; peer < count_; peer++) {
         std::uint64_t right = peer == before ? fake_messages(before) : 0;
         if (peers_[peer].expected != right) {
-            send(CKPT_MSG_REFUSED, 0, true, "wrong counts to expect");
+            refuse("wrong counts to expect");
             return;
         }
         peers_[peer].received = right;
     }
-    send(CKPT_MSG_DRAINED, 0, true);
+    send(CKPT_MSG_DRAINED, {}, true);
 }
 
 /* Writes the present state at both ends of its memory. */
@@ -396,8 +398,11 @@ void FakeRank::describe()
 
 void FakeRank::save()
 {
+    ckpt_message_body body{};
+
     describe();
-    send(CKPT_MSG_READY, *snapshot_, true);
+    body.ready.snapshot = *snapshot_;
+    send(CKPT_MSG_READY, body, true);
 }
 
 void FakeRank::freeze(const ckpt_message &order)
@@ -405,10 +410,11 @@ void FakeRank::freeze(const ckpt_message &order)
     ckpt_failure failure = {""};
     ckpt_frozen_copy copy = {0, -1};
 
-    require(ckpt_frozen_copy_make(&copy, static_cast<int>(order.arg[0]),
+    require(ckpt_frozen_copy_make(&copy, static_cast<int>(order.as.freeze.pid),
                                   &failure) == 0,
             failure.text);
-    answer(CKPT_MSG_FROZEN, {static_cast<std::uint64_t>(copy.pid), 0}, copy.connection);
+    answer(CKPT_MSG_FROZEN, {.frozen = {static_cast<std::uint64_t>(copy.pid)}},
+           copy.connection);
 }
 
 void FakeRank::keep()
@@ -416,7 +422,6 @@ void FakeRank::keep()
     ckpt_failure failure = {""};
     ckpt_frozen_copy copy = {0, -1};
     ckpt_independent_rank &own = independent_->rank[rank_];
-    ckpt_message message{};
 
     describe();
     own.kept++;
@@ -425,13 +430,9 @@ void FakeRank::keep()
     own.kept_wanted = own.wanted;
     require(ckpt_frozen_copy_make(&copy, static_cast<int>(agent_), &failure) == 0,
             failure.text);
-    message.magic = CKPT_WIRE_MAGIC;
-    message.version = CKPT_WIRE_VERSION;
-    message.type = CKPT_MSG_KEPT;
-    message.arg[0] = static_cast<std::uint64_t>(copy.pid);
-    message.arg[1] = *snapshot_;
-    message.arg[2] = own.kept;
-    message.arg[3] = own.interval;
+    const ckpt_message message = make_message(
+        CKPT_MSG_KEPT, 0,
+        {.kept = {static_cast<std::uint64_t>(copy.pid), *snapshot_, own.kept, own.interval}});
     require(send_with_descriptor(socket_, message, copy.connection), "KEPT");
     close(copy.connection);
     std::printf("kept %lu %d\n", static_cast<unsigned long>(steps_), copy.pid);
@@ -442,7 +443,7 @@ void FakeRank::order(const std::string &line)
     ckpt_independent_rank *own = independent_ == nullptr ? nullptr : &independent_->rank[rank_];
 
     if (own == nullptr || line == "finalize") {
-        send(CKPT_MSG_GOODBYE);
+        send(CKPT_MSG_GOODBYE, {}, false);
     } else if (line == "keep") {
         keep();
     } else if (line == "begin") {
@@ -462,26 +463,17 @@ void FakeRank::order(const std::string &line)
 
 void FakeRank::watch(const ckpt_message &order)
 {
-    long fd = syscall(SYS_userfaultfd, order.arg[0]);
+    long fd = syscall(SYS_userfaultfd, order.as.watch.flags);
 
     require(fd >= 0, "userfaultfd");
-    answer(CKPT_MSG_WATCHED, {0, 1}, static_cast<int>(fd));
-    send(CKPT_MSG_WATCHED, 0, true);
+    answer(CKPT_MSG_WATCHED, {.watched = {CKPT_WATCHED_OPEN, 0}}, static_cast<int>(fd));
+    send(CKPT_MSG_WATCHED, {.watched = {CKPT_WATCHED_CLOSED, 0}}, true);
 }
 
 /* Sends a descriptor with the message, and closes its own copy. */
-void FakeRank::answer(ckpt_message_type type, std::array<std::uint64_t, 2> arguments,
-                      int descriptor)
+void FakeRank::answer(ckpt_message_type type, const ckpt_message_body &body, int descriptor)
 {
-    ckpt_message message{};
-
-    message.magic = CKPT_WIRE_MAGIC;
-    message.version = CKPT_WIRE_VERSION;
-    message.type = type;
-    message.epoch = epoch_;
-    message.arg[0] = arguments[0];
-    message.arg[1] = arguments[1];
-    (void)send_with_descriptor(socket_, message, descriptor);
+    (void)send_with_descriptor(socket_, make_message(type, epoch_, body), descriptor);
     close(descriptor);
 }
 
@@ -498,7 +490,7 @@ void FakeRank::step()
     }
     for (int i = 0; i <= rank_ && !holds_; i++) {
         if (armed_ && clock.left >= clock.target) {
-            send(CKPT_MSG_REPORT, CKPT_PLACE_GATE, true);
+            report(CKPT_MSG_REPORT, CKPT_PLACE_GATE);
             return;
         }
         clock.entered++;

@@ -14,6 +14,7 @@
 #include "agent/links/peer_listener.hpp"
 #include "agent/coordinator/remote_node.hpp"
 #include "common/files/files.hpp"
+#include "protocol/rank_message.hpp"
 #include "tests/common/child_process.hpp"
 #include "tests/common/descriptor_message.hpp"
 #include "tests/common/mutations.hpp"
@@ -170,7 +171,7 @@ class MadAgent
             directory_ = order.at("directory").get<std::string>();
         }
         if (type == "send") {
-            answer(order.at("rank"), order.at("message"), order.at("epoch"));
+            answer(order.at("rank"), message_from(order.at("message"), CKPT_FROM_AGENT));
         } else if (type == "capture" || type == "close_piece") {
             for (int rank : ranks_) {
                 say({{"type", "captured"}, {"rank", rank}});
@@ -191,7 +192,7 @@ class MadAgent
     }
 
     /* A rank's answer to an order of the cut. */
-    void answer(int rank, std::uint32_t order, std::uint64_t epoch)
+    void answer(int rank, const ckpt_message &order)
     {
         static const std::map<std::uint32_t, ckpt_message_type> answers = {
             {CKPT_MSG_REQUEST, CKPT_MSG_REPORT}, {CKPT_MSG_RUN, CKPT_MSG_REPORT},
@@ -199,19 +200,22 @@ class MadAgent
             {CKPT_MSG_SAVE, CKPT_MSG_READY},     {CKPT_MSG_CUT, CKPT_MSG_READY},
             {CKPT_MSG_COUNTS, CKPT_MSG_COMPLETE}, {CKPT_MSG_SWEPT, CKPT_MSG_COMPLETE},
             {CKPT_MSG_CLOSE, CKPT_MSG_LOGGED}};
-        const auto found = answers.find(order);
+        const auto found = answers.find(order.type);
         if (found == answers.end()) {
             return;
         }
-        ckpt_message message{};
-        message.type = mutations_.one_in(60) ? CKPT_MSG_REFUSED : found->second;
-        message.epoch = epoch;
-        const bool is_place = found->second == CKPT_MSG_REPORT ||
-                              found->second == CKPT_MSG_STOPPED;
-        message.arg[0] = is_place ? CKPT_PLACE_FREE : 1;
-        message.arg[3] = 1;
+        ckpt_message message = make_message(
+            mutations_.one_in(60) ? CKPT_MSG_REFUSED : found->second, order.epoch);
+        if (message.type == CKPT_MSG_REPORT || message.type == CKPT_MSG_STOPPED) {
+            message.as.report.place = CKPT_PLACE_FREE;
+            message.as.report.holds = 1;
+        } else if (message.type == CKPT_MSG_COMPLETE) {
+            message.as.complete = {CKPT_CUT_SWEEP, 0, 1};
+        } else if (message.type != CKPT_MSG_REFUSED) { /* an address, a number of messages */
+            message.as.field[0] = 1;
+        }
         if (mutations_.one_in(40)) {
-            message.arg[mutations_.below(std::size(message.arg))] = mutations_.number();
+            message.as.field[mutations_.below(CKPT_MESSAGE_FIELDS)] = mutations_.number();
         }
         json said = counts();
         said.update({{"type", "said"},
@@ -249,7 +253,7 @@ class MadAgent
             {{"type", "finished"}, {"rank", rank}},
             {{"type", "gone"}, {"rank", rank}},
             {{"type", "captured"}, {"rank", rank}},
-            {{"type", "clocks"}, {"rank", rank}, {"clocks", json::array()}},
+            {{"type", "clocks"}, {"rank", rank}, {"clocks", to_frame(std::vector<ckpt_clock>{})}},
             {{"type", "failed"}, {"reason", "it"}},
             {{"type", "failed_once"}, {"reason", "it"}},
             {{"type", "saved"}, {"directory", directory_.string()}, {"bytes", 7}},
@@ -394,18 +398,11 @@ class OwnRank
     }
     ckpt_message hello() const
     {
-        ckpt_message message = of_type(CKPT_MSG_HELLO);
-        const auto pid = static_cast<std::uint64_t>(getpid());
-        const std::uint64_t facts[] = {0, rank_count, pid, tid_, SIGWINCH};
-        std::copy(std::begin(facts), std::end(facts), message.arg);
-        return message;
-    }
-    static ckpt_message of_type(std::uint32_t type)
-    {
-        ckpt_message message{};
-        message.magic = CKPT_WIRE_MAGIC;
-        message.version = CKPT_WIRE_VERSION;
-        message.type = type;
+        ckpt_message message = make_message(CKPT_MSG_HELLO, 0);
+        message.as.hello.rank_count = rank_count;
+        message.as.hello.pid = static_cast<std::uint64_t>(getpid());
+        message.as.hello.thread = tid_;
+        message.as.hello.signal = SIGWINCH;
         return message;
     }
     /* Sends a message, with the page's descriptor if required. */
@@ -446,12 +443,20 @@ ckpt_message mad_message(const OwnRank &rank, Mutations &mutations)
 {
     ckpt_message message = mutations.one_in(4)
                                ? rank.hello()
-                               : OwnRank::of_type(static_cast<std::uint32_t>(
-                                     mutations.below(CKPT_MSG_CLOSE + 2)));
+                               : make_message(static_cast<std::uint32_t>(
+                                                  mutations.below(CKPT_MSG_WHERE + 2)),
+                                              0);
     for (std::size_t count = mutations.below(4); count > 0; count--) {
-        const std::size_t at = mutations.below(std::size(message.arg));
-        const std::uint64_t value = mutations.number();
-        message.arg[at] = at == 4 && value > 0 && value <= 64 ? SIGWINCH : value;
+        message.as.field[mutations.below(CKPT_MESSAGE_FIELDS)] = mutations.number();
+    }
+    if (message.type == CKPT_MSG_HELLO && message.as.hello.signal <= 64) {
+        message.as.hello.signal = SIGWINCH;
+    }
+    if (const auto *format = ckpt_message_find(message.type); mutations.one_in(2) && format) {
+        for (std::uint32_t i = 0; i < format->field_count; i++) { /* something valid */
+            const ckpt_message_field &field = format->field[i];
+            message.as.field[i] = std::clamp(message.as.field[i], field.least, field.most);
+        }
     }
     message.epoch = mutations.one_in(2) ? 1 : mutations.number();
     message.magic ^= mutations.one_in(20) ? 1 : 0;
@@ -517,7 +522,8 @@ TEST_F(Hostile, RankIsToldOfItsLogWhenTheDirectoryIsThere)
     std::promise<void> answer; /* of the file system */
     machinery.worker.run([&] { answer.get_future().wait(); });
     node.open_piece(directory);
-    node.send({0, CKPT_MSG_CUT, false, 0, directory / "rank-0.log"}, 1);
+    const ckpt_message_body cut = {.cut = {CKPT_CUT_MARKERS, 0}};
+    node.send({0, CKPT_MSG_CUT, false, cut, directory / "rank-0.log"}, 1);
     machinery.loop.turn(steady_clock::now());
     EXPECT_EQ(rank.hear(), 0u);
     answer.set_value();
@@ -575,11 +581,9 @@ std::vector<json> orders(const std::string &directory)
             {{"type", "expected"}, {"rank", 0}, {"expected", numbers}},
             {{"type", "send"},
              {"rank", 0},
-             {"message", CKPT_MSG_REQUEST},
-             {"signal", true},
-             {"argument", 1},
-             {"text", "text"},
-             {"epoch", 1}},
+             {"message",
+              to_frame(make_message(CKPT_MSG_REQUEST, 1, {.request = {1, 1}}, "text"))},
+             {"signal", true}},
             {{"type", "capture"},
              {"directory", checkpoint},
              {"snapshots", RankSnapshots{{0, 1}}}},

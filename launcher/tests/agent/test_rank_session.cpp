@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_rank_session.cpp - messages of an agent to a rank that does not read.
+ * test_rank_session.cpp - messages of an agent to a rank that does not read; messages with an
+ * invalid field.
  */
 #include "config.h"
 #include "agent/ranks/rank_session.hpp"
 
+#include "agent/base/refusals.hpp"
+#include "protocol/rank_message.hpp"
+
 #include <gtest/gtest.h>
 
 #include <sys/socket.h>
+
+#include <algorithm>
+#include <utility>
 
 namespace ckpt
 {
@@ -38,7 +45,7 @@ class Session : public testing::Test
 
 TEST_F(Session, RemindersDoNotFillTheConnection)
 {
-    ASSERT_TRUE(session->send(CKPT_MSG_CUT, 1));
+    ASSERT_TRUE(session->send(CKPT_MSG_CUT, 1, {.cut = {CKPT_CUT_MARKERS, 0}}));
     for (int i = 0; i < 10000; i++) {
         ASSERT_TRUE(session->send(CKPT_MSG_PROGRESS, 1)) << i;
     }
@@ -58,6 +65,50 @@ TEST_F(Session, ARankThatDoesNotReadIsGivenUp)
         sent++;
     }
     EXPECT_LT(sent, 100000);
+}
+
+TEST_F(Session, AnInvalidMessageIsNotSent)
+{
+    EXPECT_FALSE(session->send(CKPT_MSG_CUT, 1)) << "which cut?";
+    EXPECT_FALSE(session->send(CKPT_MSG_READY, 1, {.ready = {1, 0, {}}})) << "of a rank";
+    EXPECT_FALSE(session->send(CKPT_MSG_STOP, 1, {}, "text"));
+    ASSERT_TRUE(session->send(CKPT_MSG_STOP, 1));
+    EXPECT_EQ(next(), CKPT_MSG_STOP);
+    EXPECT_EQ(next(), 0u);
+}
+
+TEST_F(Session, AMessageComesWithNothingButItsFields)
+{
+    ckpt_message_body body{};
+    ckpt_message message{};
+
+    std::ranges::fill(body.field, 7);
+    body.swept = {3};
+    ASSERT_TRUE(session->send(CKPT_MSG_SWEPT, 1, body));
+    ASSERT_EQ(recv(rank.get(), &message, sizeof message, 0), static_cast<ssize_t>(sizeof message));
+    EXPECT_EQ(message.as.field[0], 3u);
+    EXPECT_EQ(message.as.field[1], 0u);
+}
+
+TEST_F(Session, AnInvalidMessageIsRefused)
+{
+    ckpt_message good = make_message(CKPT_MSG_READY, 1, {.ready = {1, 0, {}}});
+    ckpt_message wrong = good, foreign = good, received{};
+
+    wrong.as.ready.cut.kind = CKPT_CUT_QUIET + 1;
+    foreign.version--;
+    for (const auto &[message, why] : {std::pair(wrong, Refusal::malformed),
+                                       std::pair(foreign, Refusal::foreign)}) {
+        ASSERT_GT(send(rank.get(), &message, sizeof message, 0), 0);
+        try {
+            (void)session->receive(received);
+            ADD_FAILURE() << "it was taken";
+        } catch (const Refused &refused) {
+            EXPECT_EQ(refused.why(), why) << refused.what();
+        }
+    }
+    ASSERT_GT(send(rank.get(), &good, sizeof good, 0), 0);
+    EXPECT_EQ(session->receive(received), RankSession::Received::message);
 }
 
 } // namespace

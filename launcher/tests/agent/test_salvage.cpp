@@ -9,6 +9,7 @@
 #include "common/pidfd.hpp"
 #include "image/nodefile/node_file_reader.hpp"
 #include "image/store/store.hpp"
+#include "protocol/rank_message.hpp"
 #include "tests/agent/fake_job.hpp"
 #include "tests/agent/fake_rank.hpp"
 
@@ -403,10 +404,7 @@ ckpt_independent_page page_of(std::uint32_t ranks)
 
 ckpt_message shared(std::uint64_t kind)
 {
-    ckpt_message message{};
-    message.type = CKPT_MSG_SHARED;
-    message.arg[0] = kind;
-    return message;
+    return make_message(CKPT_MSG_SHARED, 0, {.shared = {kind}});
 }
 
 } // namespace

@@ -4,6 +4,7 @@
  * checkpoint signal, or have their own handler.
  */
 #include "agent/ranks/signal_watch.hpp"
+#include "protocol/rank_message.hpp"
 
 #include "tests/common/descriptor_message.hpp"
 #include "tests/common/rank_page_file.hpp"
@@ -35,16 +36,14 @@ constexpr int checkpoint_signal = 63;
 
 ckpt_message hello_of(pid_t tid)
 {
-    ckpt_message hello{};
+    ckpt_message message = make_message(CKPT_MSG_HELLO, 0);
+    ckpt_msg_hello &hello = message.as.hello;
 
-    hello.magic = CKPT_WIRE_MAGIC;
-    hello.version = CKPT_WIRE_VERSION;
-    hello.type = CKPT_MSG_HELLO;
-    hello.arg[1] = 1;
-    hello.arg[2] = static_cast<std::uint64_t>(getpid());
-    hello.arg[3] = static_cast<std::uint64_t>(tid);
-    hello.arg[4] = checkpoint_signal;
-    return hello;
+    hello.rank_count = 1;
+    hello.pid = static_cast<std::uint64_t>(getpid());
+    hello.thread = static_cast<std::uint64_t>(tid);
+    hello.signal = checkpoint_signal;
+    return message;
 }
 
 SignalOfThread signal_of_thread(pid_t thread)

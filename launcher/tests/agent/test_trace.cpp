@@ -7,6 +7,7 @@
 #include "agent/coordinator/trace_recorder.hpp"
 #include "common/error.hpp"
 #include "common/files/files.hpp"
+#include "protocol/rank_message.hpp"
 #include "tests/common/child_process.hpp"
 
 #include <gtest/gtest.h>
@@ -35,19 +36,24 @@ TraceRecorder::Time at(std::int64_t time)
 
 action::Send order(int rank, ckpt_message_type type)
 {
-    return {rank, type, false, 0, ""};
+    return {rank, type, false, {}, ""};
 }
 
-ckpt_message answer(ckpt_message_type type, std::uint64_t arg0 = 0,
-                    std::uint64_t arg1 = 0, std::uint64_t arg2 = 0,
-                    std::uint64_t arg3 = 0)
+ckpt_message stopped()
 {
-    ckpt_message message{};
-    message.type = type;
-    message.arg[0] = arg0;
-    message.arg[1] = arg1;
-    message.arg[2] = arg2;
-    message.arg[3] = arg3;
+    ckpt_message message = make_message(CKPT_MSG_STOPPED, 1);
+    message.as.report.place = CKPT_PLACE_WAIT;
+    message.as.report.holds = 1;
+    return message;
+}
+
+/* channels: used before the cut, if the rank was cut. */
+ckpt_message ready(std::uint64_t channels = 0)
+{
+    ckpt_message message = make_message(CKPT_MSG_READY, 1);
+    message.as.ready.snapshot = 0x7fff0000;
+    message.as.ready.flags = CKPT_READY_LEADS_OUT;
+    message.as.ready.cut = {CKPT_CUT_MARKERS, channels, 0};
     return message;
 }
 
@@ -82,11 +88,11 @@ std::vector<TraceEvent> of_kind(const CheckpointTrace &trace, TraceKind kind)
 void save_rank(TraceRecorder &recorder, int rank, std::int64_t time)
 {
     recorder.ordered(order(rank, CKPT_MSG_STOP), at(time));
-    recorder.answered(rank, answer(CKPT_MSG_STOPPED, CKPT_PLACE_WAIT, 0, 0, 1),
+    recorder.answered(rank, stopped(),
                       at(time + 1));
     recorder.stands_still(rank, true, at(time + 1));
-    recorder.answered(rank, answer(CKPT_MSG_READY, 0x7fff0000), at(time + 2));
-    recorder.answered(rank, answer(CKPT_MSG_READY, 0x7fff0000), at(time + 3));
+    recorder.answered(rank, ready(), at(time + 2));
+    recorder.answered(rank, ready(), at(time + 3));
     recorder.stands_still(rank, true, at(time + 3));
     recorder.captured(rank, at(time + 4));
     recorder.ordered(order(rank, CKPT_MSG_RESUME), at(time + 5));
@@ -119,8 +125,8 @@ TEST(TraceRecorder, KeepsNoAddressAndNoOtherMessage)
 {
     TraceRecorder recorder;
     recorder.begin("cl", 1, one_node(1), start);
-    recorder.answered(0, answer(CKPT_MSG_READY, 0x7fff0000, 3, 12), at(1));
-    recorder.answered(0, answer(CKPT_MSG_HELLO, 1, 2), at(2));
+    recorder.answered(0, ready(12), at(1));
+    recorder.answered(0, make_message(CKPT_MSG_HELLO, 1), at(2));
     CheckpointTrace trace = recorder.finish("job", 1);
     ASSERT_EQ(trace.events.size(), 1u);
     EXPECT_EQ(trace.events[0].value, 12u);
@@ -154,7 +160,7 @@ TEST(TraceRecorder, PrefersTheCutThatTheRankTells)
 {
     TraceRecorder recorder;
     recorder.begin("cl", 1, one_node(1), start);
-    recorder.answered(0, answer(CKPT_MSG_READY), at(30));
+    recorder.answered(0, ready(), at(30));
     TraceEvent cut;
     cut.kind = TraceKind::cut;
     cut.from = 0;
@@ -190,7 +196,7 @@ TEST(TraceRecorder, TakesWhatRanksHaveSeen)
     recorder.begin("cl", 2, {{"a", {{0, 0}}, 0, 0}, {"b", {{1, 1}}, 0, 0}},
                    start);
     for (int rank : {0, 1}) {
-        recorder.answered(rank, answer(CKPT_MSG_READY, 0, 0, 1), at(30));
+        recorder.answered(rank, ready(1), at(30));
         recorder.captured(rank, at(40));
     }
     recorder.seen_by(0,

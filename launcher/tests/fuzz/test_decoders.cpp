@@ -11,6 +11,7 @@
 #include "common/files/files.hpp"
 #include "image/store/checkpoint_trace.hpp"
 #include "image/store/store.hpp"
+#include "protocol/rank_message.hpp"
 #include "tests/common/child_process.hpp"
 #include "tests/common/mutations.hpp"
 
@@ -214,14 +215,15 @@ json some_plan()
 TEST(FrameReaders, TakeWhateverComesOrSayWhyNot)
 {
     const json clocks = to_frame(std::vector<ckpt_clock>{{1, 2, 3, 4, 5}, {6, 7, 8, 9, 10}});
-    const json message = to_frame(ckpt_message{});
+    const json message =
+        to_frame(make_message(CKPT_MSG_CUT, 1, {.cut = {CKPT_CUT_SWEEP, 1}}, "log"));
     const json file_system = to_frame(FileSystem{});
     const json piece = some_piece(), seen = some_seen(), plan = some_plan();
 
     for_rounds(1000, [&](Mutations &mutations) {
         auto changed = [&](const json &frame) { return mutations.json(frame); };
         (void)is_taken([&] { (void)clocks_from(changed(clocks)); });
-        (void)is_taken([&] { (void)message_from(changed(message)); });
+        (void)is_taken([&] { (void)message_from(changed(message), CKPT_FROM_AGENT); });
         (void)is_taken([&] { (void)file_system_from(changed(file_system)); });
         (void)is_taken([&] { (void)piece_from(changed(piece)); });
         (void)is_taken([&] { (void)seen_from(changed(seen)); });

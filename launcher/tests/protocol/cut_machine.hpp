@@ -6,6 +6,7 @@
 #pragma once
 
 #include "protocol/cut_protocol.hpp"
+#include "protocol/rank_message.hpp"
 
 #include <gtest/gtest.h>
 
@@ -66,6 +67,9 @@ class Machine : public testing::Test, public RankPages
                 expected[set->rank] = set->expected;
             } else if (auto *send = std::get_if<action::Send>(&next)) {
                 orders[send->rank].push_back(*send);
+                if (send->type == CKPT_MSG_CUT) {
+                    kind_of_cut = send->body.cut.kind;
+                }
             } else if (auto *end = std::get_if<action::Finish>(&next)) {
                 finish = *end;
             } else {
@@ -90,11 +94,10 @@ class Machine : public testing::Test, public RankPages
     void say(int rank, std::uint32_t type, std::uint64_t place = 0,
              bool holds = false, std::uint64_t flags = 0)
     {
-        ckpt_message message{};
-        message.type = type;
-        message.arg[0] = place;
-        message.arg[2] = flags;
-        message.arg[3] = holds;
+        ckpt_message message = make_message(type, epoch);
+        message.as.report.place = place;
+        message.as.report.inside = flags;
+        message.as.report.holds = holds;
         send(rank, message);
     }
 
@@ -102,11 +105,10 @@ class Machine : public testing::Test, public RankPages
     void report_running(int rank, std::uint64_t flags = CKPT_REPORT_SENT,
                         std::uint64_t needs = 0)
     {
-        ckpt_message message{};
-        message.type = CKPT_MSG_REPORT;
-        message.arg[0] = CKPT_PLACE_FREE;
-        message.arg[5] = needs;
-        message.arg[6] = flags;
+        ckpt_message message = make_message(CKPT_MSG_REPORT, epoch);
+        message.as.report.place = CKPT_PLACE_FREE;
+        message.as.report.needs = needs;
+        message.as.report.traffic = flags;
         send(rank, message);
     }
 
@@ -119,11 +121,20 @@ class Machine : public testing::Test, public RankPages
     void report_gate_of_thread(int rank, std::uint64_t slot,
                                std::uint64_t entered)
     {
-        ckpt_message message{};
-        message.type = CKPT_MSG_REPORT;
-        message.arg[0] = CKPT_PLACE_GATE;
-        message.arg[1] = slot;
-        message.arg[4] = entered;
+        ckpt_message message = make_message(CKPT_MSG_REPORT, epoch);
+        message.as.report.place = CKPT_PLACE_GATE;
+        message.as.report.slot = slot;
+        message.as.report.of_thread = 1;
+        message.as.report.entered = entered;
+        send(rank, message);
+    }
+
+    void report_gate(int rank, std::uint64_t slot)
+    {
+        ckpt_message message = make_message(CKPT_MSG_REPORT, epoch);
+        message.as.report.place = CKPT_PLACE_GATE;
+        message.as.report.slot = slot;
+        message.as.report.holds = 1;
         send(rank, message);
     }
 
@@ -141,20 +152,18 @@ class Machine : public testing::Test, public RankPages
         }
     }
     void report_free(int rank) { report(rank); }
-    void drained(int rank) { say(rank, CKPT_MSG_DRAINED); }
-    void ready(int rank)
+    void drained(int rank)
     {
-        say(rank, CKPT_MSG_READY, 0x1000u + static_cast<unsigned>(rank));
+        ckpt_message message = make_message(CKPT_MSG_DRAINED, epoch);
+        send(rank, message);
     }
-
+    void ready(int rank) { ready_with(rank, 0); }
     void ready_with(int rank, std::uint64_t flags)
     {
-        ckpt_message message{};
-        message.type = CKPT_MSG_READY;
-        message.epoch = epoch;
-        message.arg[1] = flags;
-        machine.message(rank, message, now);
-        settle();
+        ckpt_message message = make_message(CKPT_MSG_READY, epoch);
+        message.as.ready.snapshot = 0x1000u + static_cast<unsigned>(rank);
+        message.as.ready.flags = flags;
+        send(rank, message);
     }
     void ready_shared(int rank) { ready_with(rank, CKPT_READY_SHARED); }
 
@@ -204,6 +213,7 @@ class Machine : public testing::Test, public RankPages
     std::uint64_t received_count[count][count] = {};
     std::vector<std::uint64_t> expected[count];
     std::vector<action::Send> orders[count];
+    std::uint64_t kind_of_cut = CKPT_CUT_MARKERS; /* of the last CUT */
     std::vector<Action> others;
     std::optional<action::Finish> finish;
     CutProtocol::Time now{};

@@ -7,8 +7,6 @@
 
 #include "tests/protocol/cut_machine.hpp"
 
-#include <cstring>
-
 namespace ckpt::test
 {
 
@@ -40,18 +38,15 @@ class NonblockingCut : public Machine
     /* Answers CUT; the rank has used `used` channels. */
     void answer_cut(int rank, std::uint64_t used)
     {
-        ckpt_message message{};
-        message.type = CKPT_MSG_READY;
-        message.arg[0] = 0x1000;
-        message.arg[2] = used;
+        ckpt_message message = make_message(CKPT_MSG_READY, epoch);
+        message.as.ready.snapshot = 0x1000;
+        message.as.ready.cut = cut_report(used);
         send(rank, message);
     }
     void refuse(int rank, const char *why, std::uint64_t used = 0)
     {
-        ckpt_message message{};
-        message.type = CKPT_MSG_REFUSED;
-        message.arg[2] = used;
-        std::strcpy(message.text, why);
+        ckpt_message message = make_message(CKPT_MSG_REFUSED, epoch, {}, why);
+        message.as.refused.cut = cut_report(used);
         send(rank, message);
     }
     void captured(int rank)
@@ -66,17 +61,15 @@ class NonblockingCut : public Machine
     }
     void complete(int rank, std::uint64_t channels)
     {
-        ckpt_message message{};
-        message.type = CKPT_MSG_COMPLETE;
-        message.arg[0] = channels;
+        ckpt_message message = make_message(CKPT_MSG_COMPLETE, epoch);
+        const bool by_markers = kind_of_cut == CKPT_CUT_MARKERS;
+        message.as.complete = {kind_of_cut, by_markers ? channels : 0, by_markers ? 0 : channels};
         send(rank, message);
     }
     void logged(int rank, std::uint64_t messages, std::uint64_t bytes)
     {
-        ckpt_message message{};
-        message.type = CKPT_MSG_LOGGED;
-        message.arg[0] = messages;
-        message.arg[1] = bytes;
+        ckpt_message message =
+            make_message(CKPT_MSG_LOGGED, epoch, {.total = {messages, bytes}});
         send(rank, message);
     }
 
@@ -112,14 +105,30 @@ class NonblockingCut : public Machine
         }
         return ranks;
     }
-    std::uint64_t argument(int rank, ckpt_message_type type)
+    /* The fields of the first such order. */
+    ckpt_message_body ordered(int rank, ckpt_message_type type)
     {
         for (const action::Send &order : orders[rank]) {
             if (order.type == type) {
-                return order.argument;
+                return order.body;
             }
         }
-        return ~0ull;
+        ADD_FAILURE() << "no order " << type << " for rank " << rank;
+        return {};
+    }
+
+  private:
+    /* What a rank that has been cut says; `used` counts what COMPLETE has to reach. */
+    ckpt_cut_report cut_report(std::uint64_t used) const
+    {
+        switch (kind_of_cut) {
+        case CKPT_CUT_MARKERS:
+            return {kind_of_cut, used, 0};
+        case CKPT_CUT_QUIET:
+            return {kind_of_cut, 0, used};
+        default:
+            return {used == 0 ? static_cast<std::uint64_t>(CKPT_CUT_NONE) : kind_of_cut, 0, 0};
+        }
     }
 };
 

@@ -308,13 +308,7 @@ TEST_F(Machine, AStallOpensTheGateThatIsInTheWay)
     request();
     all(&Machine::report_free);
     report(0, CKPT_PLACE_GATE);
-    ckpt_message at_gate{};
-    at_gate.type = CKPT_MSG_REPORT;
-    at_gate.epoch = epoch;
-    at_gate.arg[0] = CKPT_PLACE_GATE;
-    at_gate.arg[1] = 1;
-    at_gate.arg[3] = 1;
-    machine.message(1, at_gate, now);
+    report_gate(1, 1);
     report(2, CKPT_PLACE_WAIT);
     take_orders(0), take_orders(1);
     now += milliseconds(1);
@@ -344,13 +338,8 @@ class AskedWhere : public Machine
         for (int i = 0; i < count; i++) {
             take_orders(i);
         }
-        ckpt_message at_gate{};
-        at_gate.type = CKPT_MSG_REPORT;
-        at_gate.arg[0] = CKPT_PLACE_GATE;
-        at_gate.arg[1] = 1;
-        at_gate.arg[3] = 1;
-        send(0, at_gate);
-        send(1, at_gate);
+        report_gate(0, 1);
+        report_gate(1, 1);
     }
 
     void pass(milliseconds time)

@@ -23,7 +23,7 @@ TEST_F(Machine, ARefusalEndsIt)
     expect_given_up("rank 1: a window");
     for (int i = 0; i < count; i++) {
         EXPECT_EQ(orders[i].back().type, CKPT_MSG_RESUME);
-        EXPECT_EQ(orders[i].back().argument, 1u);
+        EXPECT_EQ(orders[i].back().body.end.outcome, 1u);
         EXPECT_EQ(orders[i].back().text, "rank 1: a window");
     }
     finish.reset();
@@ -39,11 +39,9 @@ TEST_F(Machine, AnswersToAnEarlierCheckpointAreDropped)
     request();
     report(0);
     report(1);
-    ckpt_message late{};
-    late.type = CKPT_MSG_REPORT;
-    late.epoch = epoch - 1;
-    late.arg[0] = CKPT_PLACE_FREE;
-    late.arg[3] = 1;
+    ckpt_message late = make_message(CKPT_MSG_REPORT, epoch - 1);
+    late.as.report.place = CKPT_PLACE_FREE;
+    late.as.report.holds = 1;
     machine.message(2, late, now);
     settle();
     EXPECT_EQ(machine.phase(), Phase::align); /* rank 2 has not reported */

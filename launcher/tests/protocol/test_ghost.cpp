@@ -186,8 +186,8 @@ TEST_F(GhostMachine, CannotTakeMessages)
 TEST_F(GhostMachine, DoesNotKeepAStallFromBeingBroken)
 {
     rank_dies();
-    EXPECT_EQ(ghost->ordered(CKPT_MSG_RUN, epoch)->arg[0], CKPT_PLACE_WAIT);
-    EXPECT_EQ(ghost->ordered(CKPT_MSG_RUN, epoch)->arg[3], 0u);
+    EXPECT_EQ(ghost->ordered(CKPT_MSG_RUN, epoch)->as.report.place, CKPT_PLACE_WAIT);
+    EXPECT_EQ(ghost->ordered(CKPT_MSG_RUN, epoch)->as.report.holds, 0u);
 }
 
 TEST_F(GhostMachine, GivesUpSurvivorsThatDoNotComeInTime)

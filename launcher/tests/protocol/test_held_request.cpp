@@ -4,6 +4,7 @@
  * point.
  */
 #include "protocol/held_request.hpp"
+#include "protocol/rank_message.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,18 +20,16 @@ using std::chrono::milliseconds;
 
 ckpt_message refusal(std::uint64_t reached)
 {
-    ckpt_message message{};
-    message.arg[4] = CKPT_REFUSED_FOR_NOW;
-    message.arg[5] = reached;
-    std::strcpy(message.text, "it has not come to a safe point");
+    ckpt_message message =
+        make_message(CKPT_MSG_REFUSED, 1, {}, "it has not come to a safe point");
+    message.as.refused.for_now = 1;
+    message.as.refused.safe_points = reached;
     return message;
 }
 
 ckpt_message at(std::uint64_t reached)
 {
-    ckpt_message message{};
-    message.arg[0] = reached;
-    return message;
+    return make_message(CKPT_MSG_ALLOWED, 1, {.allowed = {reached}});
 }
 
 std::vector<ckpt_clock> inside(std::uint64_t entered)

@@ -29,9 +29,8 @@ class LostAgent : public NonblockingCut
 
     void complete_all(int rank)
     {
-        ckpt_message message{};
-        message.type = CKPT_MSG_COMPLETE;
-        message.arg[1] = 1;
+        ckpt_message message = make_message(CKPT_MSG_COMPLETE, epoch);
+        message.as.complete = {CKPT_CUT_MARKERS, 0, 1};
         send(rank, message);
     }
 };
@@ -45,7 +44,7 @@ TEST_F(LostAgent, RanksThatWereNotCutWaitForItsReturn)
     machine.lost(2, now);
     settle();
     EXPECT_EQ(take_orders(0), Types{}); /* it runs */
-    EXPECT_EQ(argument(1, CKPT_MSG_RESUME), CKPT_LEFT_OPEN);
+    EXPECT_EQ(ordered(1, CKPT_MSG_RESUME).end.outcome, CKPT_LEFT_OPEN);
     machine.undone(now);
     settle();
     expect_given_up("the agent of rank 2 was lost");
@@ -76,7 +75,7 @@ TEST_F(LostAgent, TheCutGoesOnToItsEndWhenAllAreHere)
         complete_all(i);
     }
     for (int i = 0; i < count; i++) {
-        EXPECT_EQ(argument(i, CKPT_MSG_CLOSE), given_up);
+        EXPECT_EQ(ordered(i, CKPT_MSG_CLOSE).end.outcome, given_up);
         logged(i, 0, 0);
     }
     EXPECT_EQ(machine.phase(), Phase::idle);
@@ -234,20 +233,20 @@ TEST(RankCutWatch, FollowsACheckpoint)
     ready.type = CKPT_MSG_READY;
     over.type = CKPT_MSG_LOGGED;
     ready.epoch = over.epoch = 3;
-    watch.ordered(CKPT_MSG_REQUEST, 3, 1);
+    watch.ordered(CKPT_MSG_REQUEST, 3, {.request = {1, 0}});
     EXPECT_TRUE(watch.cut().in_doubt);
-    watch.ordered(CKPT_MSG_CUT, 3, 0);
+    watch.ordered(CKPT_MSG_CUT, 3, {.cut = {CKPT_CUT_MARKERS, 0}});
     EXPECT_TRUE(watch.cut().in_doubt);
     EXPECT_EQ(watch.cut().asked, 3u);
     /* The messages have crossed. */
-    watch.ordered(CKPT_MSG_RESUME, 3, CKPT_LEFT_OPEN);
+    watch.ordered(CKPT_MSG_RESUME, 3, {.end = {CKPT_LEFT_OPEN}});
     EXPECT_TRUE(watch.cut().in_doubt);
     watch.answered(ready);
     EXPECT_EQ(watch.cut().epoch, 3u);
     EXPECT_TRUE(watch.cut().open);
     EXPECT_EQ(watch.cut().asked, 0u);
     EXPECT_FALSE(watch.cut().in_doubt);
-    watch.ordered(CKPT_MSG_CLOSE, 3, 0);
+    watch.ordered(CKPT_MSG_CLOSE, 3, {.end = {CKPT_CAPTURED}});
     watch.answered(over);
     EXPECT_FALSE(watch.cut().open);
 }
@@ -258,8 +257,8 @@ TEST(RankCutWatch, SyncAndStopLeavesNoDoubt)
     ckpt_message ready{};
 
     ready.type = CKPT_MSG_READY;
-    watch.ordered(CKPT_MSG_REQUEST, 3, 1);
-    watch.ordered(CKPT_MSG_STOP, 3, 0);
+    watch.ordered(CKPT_MSG_REQUEST, 3, {.request = {1, 0}});
+    watch.ordered(CKPT_MSG_STOP, 3, {});
     EXPECT_FALSE(watch.cut().in_doubt);
     watch.answered(ready);
     EXPECT_FALSE(watch.cut().open);

@@ -12,7 +12,7 @@ TEST_F(NonblockingCut, ChandyLamportTheStraightWay)
 {
     to_cut(Protocol::chandy_lamport);
     for (int i = 0; i < count; i++) {
-        EXPECT_EQ(argument(i, CKPT_MSG_CUT), CKPT_CUT_MARKERS);
+        EXPECT_EQ(ordered(i, CKPT_MSG_CUT).cut.kind, CKPT_CUT_MARKERS);
     }
     forget_all();
     cut_and_captured(0, 2);
@@ -37,7 +37,7 @@ TEST_F(NonblockingCut, InASweepTheAgentsTellTheCounts)
 {
     to_cut(Protocol::network_sweep);
     for (int i = 0; i < count; i++) {
-        EXPECT_EQ(argument(i, CKPT_MSG_CUT), CKPT_CUT_SWEEP);
+        EXPECT_EQ(ordered(i, CKPT_MSG_CUT).cut.kind, CKPT_CUT_SWEEP);
         cut_and_captured(i, 1);
     }
     ASSERT_EQ(machine.phase(), Phase::log);
@@ -81,7 +81,7 @@ TEST_F(NonblockingCut, WithoutMessagesNobodyIsToldCounts)
     to_cut(Protocol::network_sweep, {}, true);
     EXPECT_FALSE(machine.is_sweeping());
     for (int i = 0; i < count; i++) {
-        EXPECT_EQ(argument(i, CKPT_MSG_CUT), CKPT_CUT_QUIET);
+        EXPECT_EQ(ordered(i, CKPT_MSG_CUT).cut.kind, CKPT_CUT_QUIET);
         cut_and_captured(i, 0);
     }
     EXPECT_EQ(ordered(CKPT_MSG_COUNTS), 0);
@@ -159,7 +159,7 @@ TEST_F(NonblockingCut, ARankThatDoesNotAnswerLosesItsTurn)
     now += milliseconds(1);
     machine.tick(now);
     settle();
-    EXPECT_EQ(argument(1, CKPT_MSG_CUT), CKPT_CUT_MARKERS);
+    EXPECT_EQ(ordered(1, CKPT_MSG_CUT).cut.kind, CKPT_CUT_MARKERS);
     EXPECT_EQ(ordered(CKPT_MSG_CUT), 1);
 }
 
@@ -168,17 +168,17 @@ TEST_F(NonblockingCut, ARefusalGoesOnToTheEndAndIsTriedOtherwise)
     to_cut(Protocol::chandy_lamport, {{0, 1, 2}});
     forget_all();
     refuse(0, "the lower half is busy", 1);
-    EXPECT_EQ(argument(1, CKPT_MSG_CUT), CKPT_CUT_MARKERS); /* all at once now */
-    EXPECT_EQ(argument(2, CKPT_MSG_CUT), CKPT_CUT_MARKERS);
+    EXPECT_EQ(ordered(1, CKPT_MSG_CUT).cut.kind, CKPT_CUT_MARKERS); /* all at once now */
+    EXPECT_EQ(ordered(2, CKPT_MSG_CUT).cut.kind, CKPT_CUT_MARKERS);
     answer_cut(1, 0);
-    EXPECT_EQ(argument(1, CKPT_MSG_RESUME), given_up); /* and is not read */
+    EXPECT_EQ(ordered(1, CKPT_MSG_RESUME).end.outcome, given_up); /* and is not read */
     EXPECT_TRUE(others.empty());
     answer_cut(2, 0);
     ASSERT_EQ(machine.phase(), Phase::log);
     EXPECT_FALSE(finish.has_value());
     complete(1, 1);
     for (int i = 0; i < count; i++) {
-        EXPECT_EQ(argument(i, CKPT_MSG_CLOSE), given_up);
+        EXPECT_EQ(ordered(i, CKPT_MSG_CLOSE).end.outcome, given_up);
         logged(i, 0, 0);
     }
     ASSERT_TRUE(took<action::Undo>());
@@ -241,7 +241,7 @@ TEST_F(NonblockingCut, ARankThatSharesMemoryIsNotSavedAlone)
 {
     to_cut(Protocol::chandy_lamport);
     ready_shared(0);
-    EXPECT_EQ(argument(0, CKPT_MSG_RESUME), given_up);
+    EXPECT_EQ(ordered(0, CKPT_MSG_RESUME).end.outcome, given_up);
     EXPECT_EQ(machine.phase(), Phase::cut);
 }
 
@@ -264,7 +264,8 @@ TEST_F(NonblockingCut, AllHearThatSomeRankUsesSynchronousSends)
     machine.opened(now);
     settle();
     for (int i = 0; i < count; i++) {
-        EXPECT_EQ(argument(i, CKPT_MSG_CUT), CKPT_CUT_MARKERS | CKPT_CUT_SYNCHRONOUS);
+        EXPECT_EQ(ordered(i, CKPT_MSG_CUT).cut.kind, CKPT_CUT_MARKERS);
+        EXPECT_EQ(ordered(i, CKPT_MSG_CUT).cut.synchronous, 1u);
     }
 }
 
@@ -272,7 +273,7 @@ TEST_F(NonblockingCut, AKillIsSyncAndStop)
 {
     request(true, {Protocol::network_sweep, {}});
     for (int i = 0; i < count; i++) {
-        EXPECT_EQ(argument(i, CKPT_MSG_REQUEST), 0u);
+        EXPECT_EQ(ordered(i, CKPT_MSG_REQUEST).request.runs_on, 0u);
     }
     all(&Machine::report_free);
     EXPECT_EQ(machine.phase(), Phase::stop);

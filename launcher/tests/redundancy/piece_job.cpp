@@ -5,6 +5,8 @@
 #include "config.h"
 #include "tests/redundancy/piece_job.hpp"
 
+#include "protocol/rank_message.hpp"
+
 #include "tests/common/descriptor_message.hpp"
 #include "tests/common/rank_page_file.hpp"
 
@@ -45,14 +47,12 @@ void join(const std::string &path, int rank)
         _exit(1);
     }
 
-    ckpt_message hello{};
-    hello.magic = CKPT_WIRE_MAGIC;
-    hello.version = CKPT_WIRE_VERSION;
-    hello.type = CKPT_MSG_HELLO;
+    ckpt_message hello = make_message(CKPT_MSG_HELLO, 0);
     const auto pid = static_cast<std::uint64_t>(getpid());
-    const std::uint64_t facts[] = {static_cast<std::uint64_t>(rank),
-                                   piece_ranks, pid, pid, SIGRTMIN};
-    std::ranges::copy(facts, hello.arg);
+    hello.as.hello.rank = static_cast<std::uint64_t>(rank);
+    hello.as.hello.rank_count = piece_ranks;
+    hello.as.hello.pid = hello.as.hello.thread = pid;
+    hello.as.hello.signal = static_cast<std::uint64_t>(SIGRTMIN);
     if (!send_with_descriptor(socket, hello, page.get())) {
         _exit(1);
     }

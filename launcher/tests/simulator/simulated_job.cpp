@@ -7,6 +7,8 @@
  */
 #include "tests/simulator/simulated_job.hpp"
 
+#include "protocol/rank_message.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -167,20 +169,21 @@ void SimulatedJob::tell(int rank, ckpt_message_type type, std::uint32_t place,
                         bool holds)
 {
     Rank &r = ranks_[rank];
-    ckpt_message message{};
+    ckpt_message message = make_message(type, r.epoch);
+    ckpt_msg_report &report = message.as.report;
     const Step *step =
         r.next < r.program.size() ? &r.program[r.next] : nullptr;
 
-    message.type = type;
-    message.epoch = r.epoch;
-    message.arg[0] = place;
-    message.arg[3] = holds ? 1 : 0;
+    if (place != 0) {
+        report.place = place;
+        report.holds = holds ? 1 : 0;
+    }
     if (place == CKPT_PLACE_GATE || place == CKPT_PLACE_INSIDE) {
-        message.arg[1] = static_cast<std::uint64_t>(step->communicator);
+        report.slot = static_cast<std::uint64_t>(step->communicator);
     }
     if (place == CKPT_PLACE_INSIDE && !is_unclocked(rank)) {
-        message.arg[2] = CKPT_INSIDE_CLOCKED |
-                         (may_be_redone(rank) ? CKPT_INSIDE_REDO : 0);
+        report.inside = CKPT_INSIDE_CLOCKED |
+                        (may_be_redone(rank) ? CKPT_INSIDE_REDO : 0);
     }
     r.told_inside = place == CKPT_PLACE_INSIDE;
     r.outbox.push_back(message);
@@ -616,11 +619,7 @@ void SimulatedJob::do_actions()
                 ranks_[set->rank].page[peer].expected = set->expected[peer];
             }
         } else if (auto *send = std::get_if<action::Send>(&next)) {
-            ckpt_message message{};
-            message.type = send->type;
-            message.epoch = epoch_;
-            message.arg[0] = send->argument;
-            ranks_[send->rank].inbox.push_back(message);
+            ranks_[send->rank].inbox.push_back(make_message(send->type, epoch_, send->body));
             ranks_[send->rank].signalled |= send->signal;
             runs_ordered_ += send->type == CKPT_MSG_RUN ? 1 : 0;
         } else if (std::holds_alternative<action::Capture>(next)) {
