@@ -258,6 +258,22 @@ void ckpt_agent_signal(int signal, int tid)
     (void)ckpt_sys_fcntl(link_fd, F_SETFL, O_RDWR | O_ASYNC);
 }
 
+/* Completes a message. A checkpoint in which the rank says something impossible must fail: the
+ * message is replaced by a refusal that names it. */
+static void complete(struct ckpt_message *message)
+{
+    const uint32_t type = message->type;
+    const uint64_t epoch = message->epoch;
+    const char *wrong;
+
+    if (ckpt_message_encode(message, CKPT_FROM_RANK, &wrong) != 0) {
+        *message = (struct ckpt_message){.type = CKPT_MSG_REFUSED, .epoch = epoch};
+        ckpt_text_format(message->text, sizeof(message->text),
+                         "its message %u has an invalid '%s'", type, wrong);
+        (void)ckpt_message_encode(message, CKPT_FROM_RANK, &wrong); /* this one is valid */
+    }
+}
+
 int ckpt_agent_send(struct ckpt_message *message, int fd)
 {
     struct iovec vector = {message, sizeof(*message)};
@@ -265,8 +281,7 @@ int ckpt_agent_send(struct ckpt_message *message, int fd)
     struct msghdr header = {.msg_iov = &vector, .msg_iovlen = 1};
     long result;
 
-    message->magic = CKPT_WIRE_MAGIC;
-    message->version = CKPT_WIRE_VERSION;
+    complete(message);
     if (fd >= 0) {
         struct cmsghdr *part;
 
@@ -286,6 +301,7 @@ int ckpt_agent_send(struct ckpt_message *message, int fd)
 
 int ckpt_agent_receive(struct ckpt_message *message, int wait)
 {
+    const char *wrong;
     struct iovec vector = {message, sizeof(*message)};
     struct msghdr header = {.msg_iov = &vector, .msg_iovlen = 1};
     long result;
@@ -300,12 +316,8 @@ int ckpt_agent_receive(struct ckpt_message *message, int wait)
     if (result <= 0) {
         return -EPIPE;
     }
-    if (result != (long)sizeof(*message) || message->magic != CKPT_WIRE_MAGIC ||
-        message->version != CKPT_WIRE_VERSION) {
-        return -EPROTO;
-    }
-    message->text[sizeof(message->text) - 1] = '\0';
-    return 1;
+    result = ckpt_message_decode(message, (size_t)result, CKPT_FROM_AGENT, &wrong);
+    return result == 0 ? 1 : -EPROTO;
 }
 
 int ckpt_agent_poll(int ms)

@@ -101,7 +101,7 @@ void ckpt_answer_request(const struct ckpt_message *message)
     ckpt_file_journal_told(message);
     ckpt_checkpoint.epoch = message->epoch;
     ckpt_checkpoint.armed = 1;
-    ckpt_checkpoint.moving = message->arg[0] != 0;
+    ckpt_checkpoint.moving = message->as.request.runs_on != 0;
     ckpt_checkpoint.in_doubt = 0;
     surplus = 0;
     if (!savable(&failure)) {
@@ -158,7 +158,7 @@ static void drain(void)
         return;
     }
     ckpt_synchronous_match(ckpt_checkpoint.epoch, NULL);
-    ckpt_log_totals(&message.arg[0], &message.arg[1]);
+    ckpt_log_totals(&message.as.total.messages, &message.as.total.bytes);
     (void)ckpt_agent_send(&message, -1);
 }
 
@@ -167,6 +167,7 @@ static int describe(struct ckpt_context *context, struct ckpt_failure *failure)
 {
     struct ckpt_message message = {.type = CKPT_MSG_READY,
                                    .epoch = ckpt_checkpoint.epoch};
+    struct ckpt_msg_ready *ready = &message.as.ready;
     struct ckpt_snapshot *snapshot;
     int error = ckpt_file_journal_mark(failure);
 
@@ -177,12 +178,12 @@ static int describe(struct ckpt_context *context, struct ckpt_failure *failure)
     if (error != 0) {
         return error;
     }
-    message.arg[0] = (uint64_t)(uintptr_t)snapshot;
-    message.arg[1] = ckpt_live(CKPT_WIN) != NULL || ckpt_independent != NULL
-                         ? CKPT_READY_SHARED
-                         : 0;
-    message.arg[1] |= ckpt_files_lead_out() ? CKPT_READY_LEADS_OUT : 0;
-    message.arg[2] = ckpt_epoch_open ? ckpt_epoch_channels_used() : 0;
+    ready->snapshot = (uint64_t)(uintptr_t)snapshot;
+    ready->flags = ckpt_live(CKPT_WIN) != NULL || ckpt_independent != NULL
+                       ? CKPT_READY_SHARED
+                       : 0;
+    ready->flags |= ckpt_files_lead_out() ? CKPT_READY_LEADS_OUT : 0;
+    ckpt_epoch_describe_cut(&ready->cut);
     (void)ckpt_agent_send(&message, -1);
     return 0;
 }
@@ -205,10 +206,10 @@ static void freeze(const struct ckpt_message *order)
     struct ckpt_failure failure = {""};
     struct ckpt_frozen_copy copy = {.pid = 0, .connection = -1};
 
-    if (ckpt_frozen_copy_make(&copy, (int)order->arg[0], &failure) != 0) {
+    if (ckpt_frozen_copy_make(&copy, (int)order->as.freeze.pid, &failure) != 0) {
         ckpt_text_copy(message.text, sizeof(message.text), failure.text);
     }
-    message.arg[0] = (uint64_t)copy.pid;
+    message.as.frozen.pid = (uint64_t)copy.pid;
     (void)ckpt_agent_send(&message, copy.connection);
     if (copy.connection >= 0) {
         ckpt_sys_close(copy.connection);
@@ -223,15 +224,15 @@ static void watch(const struct ckpt_message *order)
 {
     struct ckpt_message message = {.type = CKPT_MSG_WATCHED,
                                    .epoch = ckpt_checkpoint.epoch};
-    long fd = ckpt_syscall3(SYS_userfaultfd, (long)order->arg[0], 0, 0);
+    long fd = ckpt_syscall3(SYS_userfaultfd, (long)order->as.watch.flags, 0, 0);
 
     if (fd >= 0) {
-        message.arg[1] = 1;
+        message.as.watched.state = CKPT_WATCHED_OPEN;
         (void)ckpt_agent_send(&message, (int)fd);
         ckpt_sys_close((int)fd);
-        message.arg[1] = 0;
     }
-    message.arg[0] = fd < 0 ? (uint64_t)-fd : 0;
+    message.as.watched.state = fd < 0 ? CKPT_WATCHED_FAILED : CKPT_WATCHED_CLOSED;
+    message.as.watched.error = fd < 0 ? (uint64_t)-fd : 0;
     (void)ckpt_agent_send(&message, -1);
 }
 
@@ -251,7 +252,8 @@ static void await_resume(struct ckpt_context *context)
         } else if (got == 1 && message.type == CKPT_MSG_WATCH) {
             watch(&message);
         } else if (got == 1 && message.type == CKPT_MSG_SWEPT) {
-            ckpt_epoch_swept(message.arg[0]); /* other ranks were already cut and swept */
+            /* other ranks were already cut and swept */
+            ckpt_epoch_swept(message.as.swept.messages);
         }
     } while (got == 1 && message.type != CKPT_MSG_RESUME &&
              message.type != CKPT_MSG_RUN);
@@ -390,7 +392,7 @@ void ckpt_obey(const struct ckpt_message *message)
         ckpt_synchronous_release();
         ckpt_deferred_confirm();
         ckpt_checkpoint.hold = 0;
-        ckpt_checkpoint.helping = message->arg[0] != 0 ? HELP_TURNS : 0;
+        ckpt_checkpoint.helping = message->as.run.unclocked != 0 ? HELP_TURNS : 0;
         ckpt_checkpoint.waiting_told = 0; /* the agent forgets it at RUN, too */
         ckpt_checkpoint.vain = 0;
         break;
@@ -411,7 +413,7 @@ void ckpt_obey(const struct ckpt_message *message)
         ckpt_epoch_counts();
         break;
     case CKPT_MSG_SWEPT:
-        ckpt_epoch_swept(message->arg[0]);
+        ckpt_epoch_swept(message->as.swept.messages);
         break;
     case CKPT_MSG_CLOSE:
         ckpt_epoch_close(0);

@@ -51,7 +51,8 @@ int ckpt_attached_thread(void)
 /* Sends the agent the shared page of independent checkpoints. */
 static void share_page(void)
 {
-    struct ckpt_message message = {.type = CKPT_MSG_SHARED, .arg = {CKPT_SHARED_PAGE}};
+    struct ckpt_message message = {.type = CKPT_MSG_SHARED,
+                                   .as.shared = {.kind = CKPT_SHARED_PAGE}};
 
     if (ckpt_independent_descriptor() >= 0) {
         (void)ckpt_agent_send(&message, ckpt_independent_descriptor());
@@ -66,15 +67,17 @@ static int hello(char *address, size_t size, uint64_t *epoch,
     struct ckpt_message message = {.type = CKPT_MSG_HELLO};
     int error;
 
-    message.arg[0] = page->rank;
-    message.arg[1] = page->rank_count;
-    message.arg[2] = (uint64_t)ckpt_sys_getpid();
-    message.arg[3] = (uint64_t)ckpt_sys_gettid();
-    message.arg[4] = (uint64_t)ckpt_checkpoint_signal();
-    message.arg[5] = ckpt_resumed() ? 1 : 0;
-    message.arg[6] = ckpt_epoch_last();
-    message.arg[7] = ckpt_epoch_open ? CKPT_STATE_OPEN : 0;
-    message.arg[7] |= ckpt_checkpoint.in_doubt ? CKPT_STATE_IN_DOUBT : 0;
+    message.as.hello = (struct ckpt_msg_hello){
+        .rank = page->rank,
+        .rank_count = page->rank_count,
+        .pid = (uint64_t)ckpt_sys_getpid(),
+        .thread = (uint64_t)ckpt_sys_gettid(),
+        .signal = (uint64_t)ckpt_checkpoint_signal(),
+        .restarted = ckpt_resumed() ? 1 : 0,
+        .last_cut = ckpt_epoch_last(),
+        .state = (ckpt_epoch_open ? CKPT_STATE_OPEN : 0) |
+                 (ckpt_checkpoint.in_doubt ? CKPT_STATE_IN_DOUBT : 0),
+    };
     error = ckpt_agent_send(&message, ckpt_rank_page_descriptor());
     if (error == 0) {
         error = ckpt_agent_receive(&message, 1);
@@ -83,15 +86,15 @@ static int hello(char *address, size_t size, uint64_t *epoch,
         return ckpt_fail(failure, error < 0 ? error : -EPROTO,
                          "the agent does not welcome this rank");
     }
-    *epoch = message.arg[0];
+    *epoch = message.as.welcome.restarted_from;
     attached_thread = (int)ckpt_sys_gettid();
-    if (page->committed < message.arg[0]) { /* restarted from that one */
-        page->committed = message.arg[0];
+    if (page->committed < *epoch) { /* restarted from that one */
+        page->committed = *epoch;
     }
-    agent = (int)message.arg[1];
+    agent = (int)message.as.welcome.pid;
     share_page();
     /* Let the agent read our memory where ptrace is restricted (Yama). */
-    (void)ckpt_sys_prctl(PR_SET_PTRACER, (long)message.arg[1], 0, 0, 0);
+    (void)ckpt_sys_prctl(PR_SET_PTRACER, agent, 0, 0, 0);
     ckpt_text_copy(address, size, message.text);
     return 0;
 }

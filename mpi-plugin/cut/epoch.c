@@ -34,7 +34,7 @@ static int synchronous; /* some rank uses synchronous sends */
 static uint64_t sent_before = UNKNOWN; /* messages, at the last cut that was closed */
 static int unfinished;   /* cut inside a collective: lower-half calls are due */
 static int answered;     /* LOGGED was sent */
-static uint64_t told_complete, told_all; /* arg[0] and arg[1] of COMPLETE */
+static uint64_t told_complete, told_all; /* by COMPLETE: ckpt_cut_done(), `all` */
 static int swept;               /* old_expected is known */
 static uint64_t old_expected;   /* messages to this rank, from all */
 static uint64_t old_received;   /* old-colour messages received so far */
@@ -147,17 +147,24 @@ static uint64_t sent_by_cut(void)
     return sent;
 }
 
-uint64_t ckpt_epoch_channels_used(void)
+static uint64_t channels_used(void)
 {
     uint64_t used = 0;
 
-    if (kind == CKPT_CUT_QUIET) {
-        return sent_by_cut() != sent_before;
-    }
     for (int i = 0; i < MPI_COMM_WORLD->size; i++) {
         used += peers[i].cut_sent > 0;
     }
-    return kind == CKPT_CUT_MARKERS ? used : 1;
+    return used;
+}
+
+void ckpt_epoch_describe_cut(struct ckpt_cut_report *cut)
+{
+    *cut = (struct ckpt_cut_report){.kind = CKPT_CUT_NONE};
+    if (ckpt_epoch_open) {
+        cut->kind = kind;
+        cut->channels = kind == CKPT_CUT_MARKERS ? channels_used() : 0;
+        cut->has_sent = kind == CKPT_CUT_QUIET && sent_by_cut() != sent_before;
+    }
 }
 
 uint64_t ckpt_epoch_last(void)
@@ -186,8 +193,8 @@ int ckpt_epoch_cut(const struct ckpt_message *message, int inside,
     ckpt_recording_mark();
     ckpt_channels_turn();
     epoch = message->epoch;
-    kind = (enum ckpt_cut)(message->arg[0] & ~(uint64_t)CKPT_CUT_SYNCHRONOUS);
-    synchronous = (message->arg[0] & CKPT_CUT_SYNCHRONOUS) != 0;
+    kind = (enum ckpt_cut)message->as.cut.kind;
+    synchronous = message->as.cut.synchronous != 0;
     unfinished = inside;
     answered = 0;
     told_complete = told_all = 0;
@@ -308,13 +315,14 @@ static int has_all(void)
 static void tell_complete(void)
 {
     struct ckpt_message message = {.type = CKPT_MSG_COMPLETE, .epoch = epoch};
+    struct ckpt_msg_complete *complete = &message.as.complete;
 
-    message.arg[1] = (uint64_t)has_all();
-    message.arg[0] =
-        kind == CKPT_CUT_MARKERS ? markers_complete() : message.arg[1];
-    if (message.arg[0] != told_complete || message.arg[1] != told_all) {
-        told_all = message.arg[1];
-        told_complete = message.arg[0];
+    complete->kind = kind;
+    complete->channels = kind == CKPT_CUT_MARKERS ? markers_complete() : 0;
+    complete->all = (uint64_t)has_all();
+    if (ckpt_cut_done(complete) != told_complete || complete->all != told_all) {
+        told_all = complete->all;
+        told_complete = ckpt_cut_done(complete);
         (void)ckpt_agent_send(&message, -1);
     }
 }
@@ -326,7 +334,7 @@ static void answer_close(void)
 
     answered = 1;
     sent_before = sent_by_cut(); /* all these messages have been received */
-    if (ckpt_log_file_close(&message.arg[0], &message.arg[1], &failure) != 0) {
+    if (ckpt_log_file_close(&message.as.total.messages, &message.as.total.bytes, &failure) != 0) {
         ckpt_report_refusal(&failure);
     } else {
         (void)ckpt_agent_send(&message, -1);

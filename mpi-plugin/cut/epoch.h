@@ -40,9 +40,9 @@ uint64_t ckpt_epoch_needs(void);
 int ckpt_epoch_cut(const struct ckpt_message *message, int inside,
                    struct ckpt_failure *failure);
 
-/* READY's arg[2]. Summed over all ranks, it is the value that COMPLETE has to
- * reach. */
-uint64_t ckpt_epoch_channels_used(void);
+/* Describes this rank's cut for READY or REFUSED. ckpt_cut_due() of it, summed over all
+ * ranks, is the value that COMPLETE has to reach. Context: any. */
+void ckpt_epoch_describe_cut(struct ckpt_cut_report *cut);
 
 /* Returns 1 if this rank has sent any message since its last cut, or was never
  * cut.

@@ -74,12 +74,9 @@ __attribute__((constructor)) static void open_from_start(void)
 
 void ckpt_file_journal_told(const struct ckpt_message *request)
 {
-    const char *rest = ckpt_text_decimal(request->text, &mark);
-
-    if (rest == NULL || *rest != ' ') {
-        mark = 0;
-    } else {
-        (void)ckpt_text_copy(directory, sizeof(directory), rest + 1);
+    mark = request->as.request.files_mark;
+    if (mark != 0) {
+        (void)ckpt_text_copy(directory, sizeof(directory), request->text);
     }
 }
 

@@ -124,7 +124,7 @@ void ckpt_obey_inside(const struct ckpt_message *message, uint64_t flags)
         ckpt_epoch_counts();
         break;
     case CKPT_MSG_SWEPT:
-        ckpt_epoch_swept(message->arg[0]);
+        ckpt_epoch_swept(message->as.swept.messages);
         break;
     case CKPT_MSG_CLOSE:
         ckpt_epoch_close(1);
@@ -164,7 +164,7 @@ static void serve_inside(int in_callback)
         if (got == 1 && (message.type == CKPT_MSG_REQUEST ||
                          message.type == CKPT_MSG_CUT)) { /* for inside_flags() */
             ckpt_checkpoint.moving =
-                message.type == CKPT_MSG_CUT || message.arg[0] != 0;
+                message.type == CKPT_MSG_CUT || message.as.request.runs_on != 0;
         }
         if (got == 1) {
             /* Compute the flags each time: the targets may have changed. */

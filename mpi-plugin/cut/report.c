@@ -61,7 +61,7 @@ static void leave_open(void)
 void ckpt_checkpoint_over(const struct ckpt_message *message)
 {
     ckpt_hold_told(message);
-    if (message->arg[0] == CKPT_LEFT_OPEN) {
+    if (message->as.end.outcome == CKPT_LEFT_OPEN) {
         leave_open();
     } else {
         ckpt_checkpoint_leave();
@@ -109,9 +109,10 @@ void ckpt_report_gate(const struct ckpt_clock *clock, uint64_t slot)
     struct ckpt_message message = {.type = CKPT_MSG_REPORT,
                                    .epoch = ckpt_checkpoint.epoch};
 
-    message.arg[0] = CKPT_PLACE_GATE;
-    message.arg[1] = slot;
-    message.arg[4] = clock->entered;
+    message.as.report.place = CKPT_PLACE_GATE;
+    message.as.report.slot = slot;
+    message.as.report.of_thread = 1;
+    message.as.report.entered = clock->entered;
     (void)ckpt_agent_send(&message, -1);
 }
 
@@ -120,15 +121,16 @@ void ckpt_report_place(uint32_t type, enum ckpt_place place, uint64_t slot,
 {
     struct ckpt_message message = {.type = type,
                                    .epoch = ckpt_checkpoint.epoch};
+    struct ckpt_msg_report *report = &message.as.report;
 
-    message.arg[0] = place;
-    message.arg[1] = slot;
-    message.arg[2] = flags;
-    message.arg[3] = (uint64_t)holding;
+    report->place = place;
+    report->slot = slot;
+    report->inside = flags;
+    report->holds = (uint64_t)holding;
     if (ckpt_checkpoint.moving && !ckpt_epoch_open) {
-        message.arg[5] = ckpt_epoch_needs();
-        message.arg[6] = ckpt_epoch_has_sent() ? CKPT_REPORT_SENT : 0;
-        message.arg[6] |= ckpt_synchronous_used ? CKPT_REPORT_SYNCHRONOUS : 0;
+        report->needs = ckpt_epoch_needs();
+        report->traffic = ckpt_epoch_has_sent() ? CKPT_REPORT_SENT : 0;
+        report->traffic |= ckpt_synchronous_used ? CKPT_REPORT_SYNCHRONOUS : 0;
     }
     (void)ckpt_agent_send(&message, -1); /* a lost agent shows at receive */
 }
@@ -152,7 +154,7 @@ void ckpt_report_refusal(const struct ckpt_failure *failure)
     struct ckpt_message message = {.type = CKPT_MSG_REFUSED,
                                    .epoch = ckpt_checkpoint.epoch};
 
-    message.arg[2] = ckpt_epoch_open ? ckpt_epoch_channels_used() : 0;
+    ckpt_epoch_describe_cut(&message.as.refused.cut);
     ckpt_text_copy(message.text, sizeof(message.text), failure->text);
     (void)ckpt_agent_send(&message, -1);
 }

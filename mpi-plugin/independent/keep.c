@@ -205,8 +205,8 @@ static int make_copy(struct ckpt_context *here, struct ckpt_message *message,
         error = ckpt_frozen_copy_make(copy, ckpt_agent_pid(), failure);
     }
     ckpt_threads_thaw();
-    message->arg[0] = (uint64_t)copy->pid;
-    message->arg[1] = (uint64_t)(uintptr_t)snapshot;
+    message->as.kept.pid = (uint64_t)copy->pid;
+    message->as.kept.snapshot = (uint64_t)(uintptr_t)snapshot;
     return error;
 }
 
@@ -271,8 +271,8 @@ static void publish(struct ckpt_message *message, int connection)
     self->kept_interval = ckpt_time[ckpt_time_rank];
     self->kept_uncovered = self->uncovered;
     self->kept_wanted = wanted;
-    message->arg[2] = self->kept;
-    message->arg[3] = self->kept_interval;
+    message->as.kept.number = self->kept;
+    message->as.kept.interval = self->kept_interval;
     self->control_bytes += sizeof(self->kept) + sizeof(self->kept_interval) +
                            sizeof(self->kept_uncovered);
     (void)ckpt_agent_send(message, connection);

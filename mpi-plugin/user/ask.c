@@ -30,8 +30,8 @@ void ckpt_ask_tell(void)
 
     if (number != told) {
         told = number;
-        message.arg[0] = number;
-        message.arg[1] =
+        message.as.ask.number = number;
+        message.as.ask.of_all =
             __atomic_load_n(&asked_of_all, __ATOMIC_ACQUIRE) == number ? 1 : 0;
         (void)ckpt_agent_send(&message, -1);
     }
@@ -45,10 +45,10 @@ static void answer(uint64_t number, const char *text)
 
 void ckpt_ask_answered(const struct ckpt_message *message)
 {
-    if (message->arg[0] == CKPT_ANSWER_TO_ALL) {
+    if (message->as.answer.number == CKPT_ANSWER_TO_ALL) {
         ckpt_ask_forget(message->text);
     } else {
-        answer(message->arg[0], message->text);
+        answer(message->as.answer.number, message->text);
     }
 }
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cut/agent_link.h"
 #include "cut/attach.h"
+#include "cut/epoch.h"
 #include "cut/report.h"
 #include "cut/service.h"
 #include "sys/syscall.h"
@@ -82,8 +83,9 @@ void ckpt_hold_refuse(void)
                                    .epoch = ckpt_checkpoint.epoch};
 
     SET(ckpt_hold.refused, 1);
-    message.arg[4] = CKPT_REFUSED_FOR_NOW;
-    message.arg[5] = reached();
+    message.as.refused.for_now = 1;
+    message.as.refused.safe_points = reached();
+    ckpt_epoch_describe_cut(&message.as.refused.cut);
     ckpt_text_copy(message.text, sizeof(message.text), why());
     (void)ckpt_agent_send(&message, -1);
     if (!ckpt_hold_is_on() && SWAP(ckpt_hold.refused, 0)) { /* since the check */
@@ -94,10 +96,10 @@ void ckpt_hold_refuse(void)
 void ckpt_hold_told(const struct ckpt_message *message)
 {
     if (message->type == CKPT_MSG_HELD) {
-        SET(ckpt_hold.stop_at, message->arg[0]);
+        SET(ckpt_hold.stop_at, message->as.held.safe_point);
         stuck_told = 0;
         vain_since = 0;
-    } else if (message->arg[0] == CKPT_CAPTURED) {
+    } else if (message->as.end.outcome == CKPT_CAPTURED) {
         ADD(ckpt_hold.captured, 1);
         SET(ckpt_hold.stop_at, 0);
         SET(ckpt_hold.refused, 0);
@@ -109,7 +111,7 @@ void ckpt_hold_tell(void)
     struct ckpt_message message = {.type = CKPT_MSG_ALLOWED};
 
     if (SWAP(ckpt_hold.can_be_saved, 0)) {
-        message.arg[0] = GET(ckpt_hold.places);
+        message.as.allowed.safe_points = GET(ckpt_hold.places);
         (void)ckpt_agent_send(&message, -1);
     }
 }
@@ -165,7 +167,7 @@ void ckpt_hold_poll_failed(void)
         vain_since = ckpt_hold_now_ms();
     } else if (ckpt_hold_now_ms() - vain_since >= VAIN_MS) {
         stuck_told = 1;
-        message.arg[0] = GET(ckpt_hold.places);
+        message.as.allowed.safe_points = GET(ckpt_hold.places);
         (void)ckpt_agent_send(&message, -1);
     }
 }

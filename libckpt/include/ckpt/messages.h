@@ -131,9 +131,6 @@ enum ckpt_cut {
                              If a rank has sent one before its cut, COUNTS follows */
 };
 
-/* CUT, flag in arg[0] until all users name the fields. */
-#define CKPT_CUT_SYNCHRONOUS 256u
-
 /* READY, `flags`. */
 #define CKPT_READY_SHARED 1u    /* other running ranks may change its memory: all ranks with this
                                    flag resume together */
@@ -340,10 +337,7 @@ struct ckpt_message {
     uint32_t type;     /* enum ckpt_message_type */
     uint32_t reserved; /* 0 */
     uint64_t epoch;    /* number of the attempt in progress, or 0 */
-    union {
-        union ckpt_message_body as;
-        uint64_t arg[8]; /* until all users name the fields */
-    };
+    union ckpt_message_body as;
     char text[424]; /* NUL-terminated */
 };
 
