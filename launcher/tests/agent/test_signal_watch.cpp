@@ -197,7 +197,7 @@ TEST_F(SignalWatches, WhoHasTakenTheSignalAndNotReadTheRequestIsSignalledAgain)
     };
 
     watch.ask(rank.session(), ++epoch);
-    EXPECT_TRUE(rank.session().send(CKPT_MSG_REQUEST, epoch, 0, 0, ""));
+    EXPECT_TRUE(rank.session().send(CKPT_MSG_REQUEST, epoch));
     rank.state().taken++; /* and no signal is pending */
     ASSERT_FALSE(waits());
     const auto end = steady_clock::now() + 10s;
