@@ -25,7 +25,7 @@
 #include "sys/cpu.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
-#include "sys/xsave.h"
+#include "task/xsave.h"
 #include "task/attributes.h"
 #include "task/children.h"
 #include "task/credentials.h"

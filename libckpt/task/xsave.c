@@ -6,7 +6,7 @@
  * become longer. A new thread cannot return through such a frame before it has used the
  * component, too. So a thread that has used one cannot be saved.
  */
-#include "sys/xsave.h"
+#include "task/xsave.h"
 
 #include "base/text.h"
 #include "sys/syscall.h"

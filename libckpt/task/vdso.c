@@ -5,7 +5,7 @@
  * A vDSO is a small shared library without relocations. Its dynamic section leads to a symbol
  * table whose values are offsets from the load address.
  */
-#include "restore/vdso.h"
+#include "task/vdso.h"
 
 #include <elf.h>
 #include <errno.h>
