@@ -4,30 +4,27 @@
  */
 #include "cut/answer.h"
 
-#include "alone/alone.h"
 #include "base/text.h"
-#include "cut/agent_link.h"
+#include "cut/deferred_completion.h"
 #include "cut/drain.h"
 #include "cut/epoch.h"
 #include "cut/file_content.h"
 #include "cut/file_journal.h"
 #include "cut/inside.h"
-#include "cut/message_log.h"
 #include "cut/nonblocking.h"
+#include "cut/participant.h"
 #include "cut/process_image.h"
-#include "cut/rank_page.h"
 #include "cut/report.h"
 #include "cut/synchronous_send.h"
-#include "cut/deferred_completion.h"
 #include "files/files.h"
 #include "handles/kinds.h"
-#include "independent/page.h"
-#include "independent/replay.h"
+#include "handles/message_log.h"
+#include "link/agent_link.h"
+#include "link/rank_page.h"
+#include "runtime/uncovered.h"
 #include "sys/syscall.h"
 #include "task/frozen_copy.h"
 #include "task/threads.h"
-#include "user/ask.h"
-#include "user/hold.h"
 
 #include <errno.h>
 
@@ -96,6 +93,7 @@ static int savable(struct ckpt_failure *failure)
 
 void ckpt_answer_request(const struct ckpt_message *message)
 {
+    const struct ckpt_participant *forbidding = ckpt_participant_forbidding();
     struct ckpt_failure failure = {""};
 
     ckpt_file_journal_told(message);
@@ -106,8 +104,8 @@ void ckpt_answer_request(const struct ckpt_message *message)
     surplus = 0;
     if (!savable(&failure)) {
         ckpt_report_refusal(&failure);
-    } else if (ckpt_hold_is_on()) {
-        ckpt_hold_refuse();
+    } else if (forbidding != NULL) {
+        forbidding->refuse();
     }
 }
 
@@ -138,7 +136,7 @@ static void drain(void)
     struct ckpt_message message = {.type = CKPT_MSG_DRAINED,
                                    .epoch = ckpt_checkpoint.epoch};
     struct ckpt_failure failure = {""};
-    int error = ckpt_alone() ? 0 : ckpt_drain(ckpt_rank_page(), given_up, &failure);
+    int error = ckpt_alone ? 0 : ckpt_drain(ckpt_rank_page(), given_up, &failure);
 
     if (error == 0) {
         error = ckpt_recipes_record(&failure);
@@ -267,15 +265,17 @@ static void await_resume(struct ckpt_context *context)
 int ckpt_save_as(struct ckpt_context *context)
 {
     struct ckpt_failure failure = {""};
+    const struct ckpt_participant *forbidding;
     int error = ckpt_threads_freeze(FREEZE_TIMEOUT_MS, &failure);
 
     if (error != 0) {
         ckpt_report_refusal(&failure);
         return error;
     }
-    if (ckpt_hold_is_on()) { /* no thread can change the hold any more */
+    forbidding = ckpt_participant_forbidding(); /* no thread can change that any more */
+    if (forbidding != NULL) {
         ckpt_threads_thaw();
-        ckpt_hold_refuse();
+        forbidding->refuse();
         return -EBUSY;
     }
     ckpt_nonblocking_record();
@@ -298,7 +298,7 @@ static void save(void)
     static struct ckpt_context here;
 
     if (ckpt_context_capture(&here) != 0) {
-        return; /* restarted: see cut/resume.c */
+        return; /* restarted: see start/resume.c */
     }
     if (ckpt_save_as(&here) == -EAGAIN) {
         struct ckpt_failure failure = {"the lower half is busy"};
@@ -420,10 +420,8 @@ void ckpt_obey(const struct ckpt_message *message)
         ckpt_checkpoint_over(message);
         break;
     case CKPT_MSG_HELD:
-        ckpt_hold_told(message);
-        break;
     case CKPT_MSG_ANSWER:
-        ckpt_ask_answered(message);
+        ckpt_participants_told(message);
         break;
     default:
         break; /* a newer agent's message, which this version can ignore */

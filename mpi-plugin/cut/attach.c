@@ -4,16 +4,14 @@
  */
 #include "cut/attach.h"
 
-#include "alone/alone.h"
 #include "base/text.h"
-#include "cut/agent_link.h"
 #include "cut/epoch.h"
-#include "cut/launch_name.h"
-#include "cut/rank_page.h"
+#include "cut/participant.h"
 #include "cut/report.h"
-#include "cut/resume.h"
 #include "handles/communicator.h"
-#include "independent/page.h"
+#include "link/agent_link.h"
+#include "link/launch_name.h"
+#include "link/rank_page.h"
 #include "runtime/crossing.h"
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
@@ -48,13 +46,14 @@ int ckpt_attached_thread(void)
     return attached_thread;
 }
 
-/* Sends the agent the shared page of independent checkpoints. */
+/* Sends the agent the page that the ranks of this node share. */
 static void share_page(void)
 {
     struct ckpt_message message = {.type = CKPT_MSG_SHARED, .arg = {CKPT_SHARED_PAGE}};
+    const int descriptor = ckpt_participants_shared_page();
 
-    if (ckpt_independent_descriptor() >= 0) {
-        (void)ckpt_agent_send(&message, ckpt_independent_descriptor());
+    if (descriptor >= 0) {
+        (void)ckpt_agent_send(&message, descriptor);
     }
 }
 
@@ -71,7 +70,7 @@ static int hello(char *address, size_t size, uint64_t *epoch,
     message.arg[2] = (uint64_t)ckpt_sys_getpid();
     message.arg[3] = (uint64_t)ckpt_sys_gettid();
     message.arg[4] = (uint64_t)ckpt_checkpoint_signal();
-    message.arg[5] = ckpt_resumed() ? 1 : 0;
+    message.arg[5] = ckpt_resumed;
     message.arg[6] = ckpt_epoch_last();
     message.arg[7] = ckpt_epoch_open ? CKPT_STATE_OPEN : 0;
     message.arg[7] |= ckpt_checkpoint.in_doubt ? CKPT_STATE_IN_DOUBT : 0;
@@ -130,6 +129,20 @@ static void heed_launcher(void)
     }
 }
 
+/* Has all ranks call the launch by one name. Returns 0, or -EPROTO if MPI fails: then the
+ * names differ. */
+static int agree_on_name(void)
+{
+    char *made = ckpt_launch_name_choose();
+    int code = MPI_SUCCESS;
+
+    if (made != NULL) {
+        CKPT_CALL(code, Bcast, made, CKPT_LAUNCH_NAME_SIZE, CKPT_LOWER(MPI_BYTE), 0,
+                  CKPT_LOWER(MPI_COMM_WORLD));
+    }
+    return code == MPI_SUCCESS ? 0 : -EPROTO;
+}
+
 int ckpt_attach(int collective, uint64_t *epoch, struct ckpt_failure *failure)
 {
     static char coordinator[sizeof(((struct ckpt_message *)0)->text)];
@@ -138,13 +151,13 @@ int ckpt_attach(int collective, uint64_t *epoch, struct ckpt_failure *failure)
 
     message.text[0] = '\0';
     if (collective) {
-        agreed = ckpt_launch_name_agree();
+        agreed = agree_on_name();
     }
     error = find_agent(message.text, sizeof(message.text), epoch, failure);
     if (collective) {
         ckpt_text_copy(coordinator, sizeof(coordinator), message.text);
     }
-    if (collective && !ckpt_alone()) {
+    if (collective && !ckpt_alone) {
         CKPT_CALL(code, Bcast, coordinator, (int)sizeof(coordinator),
                   CKPT_LOWER(MPI_BYTE), 0, CKPT_LOWER(MPI_COMM_WORLD));
         agreed = code == MPI_SUCCESS ? agreed : -EPROTO;
@@ -159,7 +172,7 @@ int ckpt_attach(int collective, uint64_t *epoch, struct ckpt_failure *failure)
     }
     (void)ckpt_agent_send(&message, -1);
     ckpt_agent_signal(ckpt_checkpoint_signal(), (int)ckpt_sys_gettid());
-    if (collective && !ckpt_alone()) {
+    if (collective && !ckpt_alone) {
         heed_launcher();
     }
     return 0;

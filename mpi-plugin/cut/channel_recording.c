@@ -7,9 +7,9 @@
 #include "cut/epoch.h"
 #include "cut/history.h"
 #include "cut/log_file.h"
-#include "cut/message_log.h"
 #include "handles/channels.h"
 #include "handles/kinds.h"
+#include "handles/message_log.h"
 #include "runtime/crossing.h"
 
 #include <errno.h>

@@ -61,10 +61,4 @@ int ckpt_recording_probe(int source, int tag, MPI_Comm comm, int *flag,
  * messages that were. Returns 0 or -EBADMSG. */
 int ckpt_recording_restarted(void);
 
-static inline int ckpt_request_is_held(MPI_Request request)
-{
-    return request->request_kind == CKPT_REQUEST_RECEIVE && !request->complete &&
-           request->handle.lower == NULL;
-}
-
 #endif

@@ -13,9 +13,9 @@
 #define CKPT_COLLECTIVE_H
 
 #include "handles/communicator.h"
-#include "independent/page.h"
-#include "independent/replay.h"
+#include "handles/kinds.h"
 #include "runtime/crossing.h"
+#include "runtime/uncovered.h"
 #include "task/threads.h"
 
 #include <mpi.h>
@@ -34,14 +34,13 @@ extern struct ckpt_collective ckpt_collective
 #define CKPT_COLLECTIVE_ONCE 0
 #define CKPT_COLLECTIVE_REDO 1
 
-/* 1 if the recipes of new objects are not recorded yet. A rank inside a collective
- * cannot record recipes, so ckpt_recipes_catch_up() does it before the collective. */
-extern int ckpt_recipes_missing __attribute__((visibility("hidden")));
-void ckpt_recipes_catch_up(void);
-
 /* Waits until this rank may enter another collective on `communicator`. Context: normal,
  * between ckpt_begin and ckpt_end. */
 void ckpt_collective_gate(MPI_Comm communicator);
+
+/* Implement ckpt_poll_failed() and ckpt_poll_succeeded() (runtime/crossing.h). */
+void ckpt_gate_poll_failed(void);
+void ckpt_gate_poll_succeeded(void);
 
 /*
  * Does ckpt_begin() for a collective, and passes its gate. It looks at the gate after

@@ -4,9 +4,9 @@
  */
 #include "cut/drain.h"
 
-#include "cut/message_log.h"
 #include "cut/synchronous_send.h"
 #include "handles/kinds.h"
+#include "handles/message_log.h"
 #include "handles/request.h"
 #include "handles/window.h"
 #include "runtime/crossing.h"

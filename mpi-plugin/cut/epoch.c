@@ -6,18 +6,18 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "cut/agent_link.h"
-#include "cut/history.h"
 #include "cut/channel_recording.h"
+#include "cut/history.h"
 #include "cut/log_file.h"
 #include "cut/markers.h"
-#include "cut/rank_page.h"
 #include "cut/report.h"
 #include "cut/synchronous_send.h"
-#include "independent/page.h"
 #include "handles/channels.h"
 #include "handles/kinds.h"
+#include "link/agent_link.h"
+#include "link/rank_page.h"
 #include "runtime/crossing.h"
+#include "runtime/uncovered.h"
 #include "sys/syscall.h"
 
 #include <errno.h>
@@ -25,7 +25,6 @@
 #define UNTOLD  (~0ull)
 #define UNKNOWN (~0ull)
 
-int ckpt_epoch_open;
 
 static struct ckpt_epoch_peer *peers; /* [world size] */
 static uint64_t epoch;

@@ -14,6 +14,7 @@
 #include "ckpt/failure.h"
 #include "ckpt/wire.h"
 #include "handles/communicator.h"
+#include "runtime/state.h"
 
 /* An open rank's data about one rank of MPI_COMM_WORLD. */
 struct ckpt_epoch_peer {
@@ -23,9 +24,6 @@ struct ckpt_epoch_peer {
     int has_told;
     int was_told; /* this rank has sent it a marker */
 };
-
-/* 1 while this rank is open. */
-extern int ckpt_epoch_open __attribute__((visibility("hidden")));
 
 /* Returns why this rank cannot be saved while it runs: CKPT_NEEDS_*. Context: any
  * place that answers the agent. */

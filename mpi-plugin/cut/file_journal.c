@@ -10,9 +10,9 @@
 
 #include "base/text.h"
 #include "ckpt/journal.h"
-#include "cut/rank_page.h"
 #include "cut/service.h"
 #include "journal/journal.h"
+#include "link/rank_page.h"
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
 #include "task/credentials.h"

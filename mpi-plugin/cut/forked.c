@@ -3,15 +3,15 @@
  * forked.c - the child of a fork() in the application: it is not the rank.
  *
  * A program that the child executes has no trace of ckpt: our descriptors are close-on-exec, and
- * the preloaded library does nothing before MPI_Init (alone/identity.h). A child that executes
+ * the preloaded library does nothing before MPI_Init (link/identity.h). A child that executes
  * nothing has the rank's memory and its connection to the agent. If it kept the connection, the
  * agent would not see the rank end. (posix_spawn, system and popen do not come here: they share
  * memory with the rank until they execute.)
  */
 #include "cut/forked.h"
 
-#include "cut/agent_link.h"
 #include "cut/service.h"
+#include "link/agent_link.h"
 #include "task/busy.h"
 
 #include <pthread.h>

@@ -3,14 +3,14 @@
  * gate.c - where a rank stops by itself: before a collective that the cut leaves
  * for later, and in waits that may not end before the cut.
  */
-#include "cut/agent_link.h"
+#include "cut/channel_recording.h"
 #include "cut/collective.h"
 #include "cut/epoch.h"
-#include "cut/channel_recording.h"
+#include "cut/participant.h"
 #include "cut/report.h"
+#include "link/agent_link.h"
 #include "runtime/callback.h"
 #include "sys/syscall.h"
-#include "user/hold.h"
 
 #define VAIN_LIMIT 256 /* unsuccessful tests before this rank counts as waiting */
 #define VAIN_US    16  /* a pause of that many microseconds counts as one test */
@@ -97,7 +97,7 @@ void ckpt_collective_gate(MPI_Comm communicator)
     } while (is_shut(communicator));
 }
 
-void ckpt_poll_failed(void)
+void ckpt_gate_poll_failed(void)
 {
     const unsigned us =
         ckpt_multiple ? ckpt_lane_back_off(ckpt_checkpoint.armed) : 0;
@@ -108,16 +108,16 @@ void ckpt_poll_failed(void)
         poll_failed();
         ckpt_unguard();
     }
-    ckpt_hold_poll_failed();
+    ckpt_participants_poll_failed();
 }
 
-void ckpt_poll_succeeded(void)
+void ckpt_gate_poll_succeeded(void)
 {
     if (ckpt_multiple) {
         ckpt_lane_wait_over();
     }
     ckpt_checkpoint.vain = 0;
-    ckpt_hold_wait_over();
+    ckpt_participants_wait_over();
     if (ckpt_checkpoint.armed && ckpt_checkpoint.waiting_told) {
         ckpt_checkpoint.waiting_told = 0;
         ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_FREE, 0, 0, 0);

@@ -4,7 +4,7 @@
  */
 #include "cut/history.h"
 
-#include "cut/rank_page.h"
+#include "link/rank_page.h"
 #include "sys/syscall.h"
 
 #include <string.h>

@@ -4,19 +4,18 @@
  */
 #include "cut/inside.h"
 
-#include "cut/agent_link.h"
 #include "cut/answer.h"
+#include "cut/channel_recording.h"
 #include "cut/collective.h"
 #include "cut/epoch.h"
 #include "cut/file_content.h"
-#include "cut/channel_recording.h"
+#include "cut/participant.h"
 #include "cut/report.h"
 #include "cut/synchronous_send.h"
 #include "handles/kinds.h"
+#include "link/agent_link.h"
 #include "runtime/callback.h"
 #include "task/threads.h"
-#include "user/ask.h"
-#include "user/hold.h"
 
 #include <errno.h>
 
@@ -130,10 +129,8 @@ void ckpt_obey_inside(const struct ckpt_message *message, uint64_t flags)
         ckpt_epoch_close(1);
         break;
     case CKPT_MSG_HELD:
-        ckpt_hold_told(message);
-        break;
     case CKPT_MSG_ANSWER:
-        ckpt_ask_answered(message);
+        ckpt_participants_told(message);
         break;
     case CKPT_MSG_WHERE: /* the agent reads clocks in the rank page itself */
         if (ckpt_checkpoint.armed && (flags & CKPT_INSIDE_CLOCKED) == 0) {
@@ -158,8 +155,7 @@ static void serve_inside(int in_callback)
 
     ckpt_pending = 1; /* the wrapper looks again at the end of the call */
     while (got == 1 && ckpt_agent_connected()) {
-        ckpt_hold_tell();
-        ckpt_ask_tell();
+        ckpt_participants_tell();
         got = ckpt_agent_receive(&message, 0);
         if (got == 1 && (message.type == CKPT_MSG_REQUEST ||
                          message.type == CKPT_MSG_CUT)) { /* for inside_flags() */

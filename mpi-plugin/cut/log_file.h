@@ -7,7 +7,7 @@
 #define CKPT_LOG_FILE_H
 
 #include "ckpt/failure.h"
-#include "cut/message_log.h"
+#include "handles/message_log.h"
 
 /* Creates the file. Returns 0 or -errno. Context of all: any. */
 int ckpt_log_file_open(const char *path, struct ckpt_failure *failure);

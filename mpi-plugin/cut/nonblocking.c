@@ -10,7 +10,7 @@
 #include "cut/copy_budget.h"
 #include "cut/deferred_completion.h"
 #include "handles/kinds.h"
-#include "wrap/wrapper.h"
+#include "handles/wrapper.h"
 
 #include <errno.h>
 

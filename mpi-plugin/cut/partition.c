@@ -5,9 +5,10 @@
 #include "cut/partition.h"
 
 #include "base/arena.h"
-#include "cut/message_log.h"
+#include "cut/message.h"
 #include "handles/communicator.h"
 #include "handles/kinds.h"
+#include "handles/message_log.h"
 #include "runtime/crossing.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@
 
 /* Header of a message. A packed partition, or a part of one, follows. */
 struct header {
-    struct ckpt_transfer transfer;
+    struct ckpt_partition_transfer transfer;
     uint64_t offset;     /* in the packed stream of all partitions */
     uint32_t partitions; /* of the sender */
     uint32_t unused;
@@ -30,15 +31,6 @@ struct outgoing {
     MPI_Request request;
     size_t allocated;
     struct header header; /* the data follow */
-};
-
-/* How many requests exist on a communicator for one sender and tag. Both ends count
- * alike for the life of the communicator, whose id is unique. */
-struct ckpt_made {
-    struct ckpt_made *next;
-    struct ckpt_transfer transfer; /* nth: of the next request */
-    int peer;
-    int sends;
 };
 
 static MPI_Comm channel;
@@ -80,7 +72,7 @@ void ckpt_partition_close(void)
 
 /* ---- Requests ------------------------------------------------------------ */
 
-static int same_pair(const struct ckpt_made *entry, const struct ckpt_transfer *key,
+static int same_pair(const struct ckpt_made *entry, const struct ckpt_partition_transfer *key,
                      int peer, int sends)
 {
     return entry->transfer.sender == key->sender &&
@@ -89,7 +81,7 @@ static int same_pair(const struct ckpt_made *entry, const struct ckpt_transfer *
 }
 
 /* Numbers a transfer among those with the same sender, tag and peer. */
-static int number(MPI_Comm comm, struct ckpt_transfer *transfer, int peer, int sends)
+static int number(MPI_Comm comm, struct ckpt_partition_transfer *transfer, int peer, int sends)
 {
     struct ckpt_made *entry = comm->made;
 
@@ -139,7 +131,7 @@ int ckpt_partition_describe(MPI_Request request, int sends, int partitions,
     struct ckpt_partitioned *kept;
     int code = measure(request, &whole);
 
-    whole.transfer = (struct ckpt_transfer){
+    whole.transfer = (struct ckpt_partition_transfer){
         .communicator = comm->id,
         .sender = sends ? comm->rank : request->peer,
         .tag = request->tag,
@@ -166,16 +158,6 @@ int ckpt_partition_describe(MPI_Request request, int sends, int partitions,
 void ckpt_partition_forget(MPI_Request request)
 {
     ckpt_memory_free(request->partitioned, request->partitioned->allocated);
-}
-
-void ckpt_partition_discard(MPI_Comm comm)
-{
-    while (comm->made != NULL) {
-        struct ckpt_made *entry = comm->made;
-
-        comm->made = entry->next;
-        ckpt_memory_free(entry, sizeof(*entry));
-    }
 }
 
 void ckpt_partition_start(MPI_Request request)
@@ -262,7 +244,7 @@ static int send_message(MPI_Request request, struct outgoing *message, int size)
     send->tag = 0;
     send->communicator = channel;
     send->mode = CKPT_SEND_STANDARD;
-    code = ckpt_request_start(send);
+    code = ckpt_message_start(send);
     if (code != MPI_SUCCESS) {
         ckpt_request_retire(send);
         return code;

@@ -5,28 +5,20 @@
  * Each ready partition is packed and sent as a message on a communicator of our own,
  * the channel, which the application cannot see. Partitioned operations match only each
  * other, in the order of their creation. The receiver puts arrived messages into the
- * log of the channel (cut/message_log.h), and takes from there those that belong to a
+ * log of the channel (handles/message_log.h), and takes from there those that belong to a
  * request. So a cut finds only ordinary messages, in the network or in a log, and
  * requests in saved memory.
  */
 #ifndef CKPT_PARTITION_H
 #define CKPT_PARTITION_H
 
+#include "handles/communicator.h"
 #include "handles/request.h"
 
 #include <stddef.h>
 
-/* Names one transfer: the same at both ends. */
-struct ckpt_transfer {
-    uint64_t communicator; /* its id */
-    int32_t sender;        /* rank in the communicator */
-    int32_t tag;
-    uint32_t nth;   /* number among those with equal values above */
-    uint32_t round; /* number of starts */
-};
-
 struct ckpt_partitioned {
-    struct ckpt_transfer transfer;
+    struct ckpt_partition_transfer transfer;
     int sends; /* 1: sends; 0: receives */
     int partitions;
     MPI_Count count;  /* elements of a partition */
@@ -58,9 +50,6 @@ void ckpt_partition_close(void);
 int ckpt_partition_describe(MPI_Request request, int sends, int partitions,
                             MPI_Count count);
 void ckpt_partition_forget(MPI_Request request);
-
-/* Called before `comm`, which no request uses any more, is freed. Context: as above. */
-void ckpt_partition_discard(MPI_Comm comm);
 
 /* MPI_Start. Context: as above. */
 void ckpt_partition_start(MPI_Request request);

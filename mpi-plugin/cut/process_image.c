@@ -7,15 +7,15 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "cut/file_content.h"
-#include "cut/message_log.h"
-#include "cut/rank_page.h"
-#include "cut/resume.h"
+#include "cut/participant.h"
 #include "cut/service.h"
 #include "files/files.h"
 #include "handles/kinds.h"
+#include "handles/message_log.h"
 #include "handles/window.h"
 #include "ipc/system_v.h"
 #include "journal/journal.h"
+#include "link/rank_page.h"
 #include "memory/advice.h"
 #include "memory/layout.h"
 #include "memory/maps.h"
@@ -37,7 +37,6 @@
 #include "task/signals.h"
 #include "task/thread_attributes.h"
 #include "task/timers.h"
-#include "user/excluded.h"
 
 #include <errno.h>
 
@@ -45,6 +44,13 @@
 #define WINDOW_REGION_CAPACITY 3072
 #define DESCRIBED_CAPACITY (WINDOW_REGION_CAPACITY + 1 + CKPT_FILES_CONTENT_REGIONS)
 #define PATH_CAPACITY 4096
+
+/* Where the restorer enters the restored process, and with which stack. */
+static struct {
+    void (*entry)(struct ckpt_resume_info *info);
+    void *stack;
+} resume;
+static struct ckpt_context *goal; /* of the last image */
 
 static struct ckpt_arena arena;
 static struct ckpt_snapshot snapshot;
@@ -77,7 +83,10 @@ static int list_described(int *excluded_count, struct ckpt_failure *failure)
 {
     const struct ckpt_region *contents;
     const size_t content_count = ckpt_files_content_regions(&contents);
-    int count = ckpt_windows_regions(described, WINDOW_REGION_CAPACITY);
+    int count;
+
+    ckpt_participants_before_image();
+    count = ckpt_windows_regions(described, WINDOW_REGION_CAPACITY);
 
     if (count < 0 || *excluded_count + count + (int)content_count >= RANGE_CAPACITY) {
         return ckpt_fail(failure, -E2BIG, "too many windows of shared memory");
@@ -127,6 +136,17 @@ static int list_regions(int excluded_count, struct ckpt_failure *failure)
 static const struct ckpt_region *saved_regions(void)
 {
     return (const struct ckpt_region *)(uintptr_t)snapshot.regions;
+}
+
+void ckpt_process_image_resume(void (*entry)(struct ckpt_resume_info *info), void *stack)
+{
+    resume.entry = entry;
+    resume.stack = stack;
+}
+
+struct ckpt_context *ckpt_process_image_goal(void)
+{
+    return goal;
 }
 
 void ckpt_process_image_settle(void)
@@ -221,8 +241,8 @@ static void describe_process(void)
 {
     snapshot.magic = CKPT_SNAPSHOT_MAGIC;
     snapshot.version = CKPT_SNAPSHOT_VERSION;
-    snapshot.resume_entry = (uint64_t)(uintptr_t)ckpt_resume;
-    snapshot.resume_stack = (uint64_t)(uintptr_t)ckpt_resume_stack();
+    snapshot.resume_entry = (uint64_t)(uintptr_t)resume.entry;
+    snapshot.resume_stack = (uint64_t)(uintptr_t)resume.stack;
     snapshot.resume_thread_pointer = ckpt_thread_pointer_get();
     ckpt_process_id_save();
     snapshot.pid = (int32_t)ckpt_sys_getpid();
@@ -232,7 +252,7 @@ static void describe_process(void)
     ckpt_attributes_save();
     snapshot.working_directory = link_target("/proc/self/cwd");
     snapshot.executable = ckpt_arena_string(&arena, executable);
-    snapshot.excluded = ckpt_arena_string(&arena, ckpt_excluded_text());
+    snapshot.excluded = ckpt_arena_string(&arena, ckpt_participants_excluded());
     ckpt_cpu_read(snapshot.cpu_features);
     ckpt_xsave_read(&snapshot.xsave);
     list_threads();
@@ -255,7 +275,7 @@ int ckpt_process_image(struct ckpt_context *context,
     int count, error;
 
     ckpt_arena_reset(&arena);
-    ckpt_resume_at(context);
+    goal = context;
     ckpt_threads_record_leader();
     ckpt_windows_save();
     count = list_excluded(failure);

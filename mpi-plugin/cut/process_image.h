@@ -25,6 +25,13 @@ int ckpt_process_image(struct ckpt_context *context,
                        struct ckpt_snapshot **snapshot_p,
                        struct ckpt_failure *failure);
 
+/* Sets where the restorer enters the restored process, and the top of the stack it runs on.
+ * Called once, before the first image. Context: normal. */
+void ckpt_process_image_resume(void (*entry)(struct ckpt_resume_info *info), void *stack);
+
+/* Returns the `context` of the last ckpt_process_image(). Context: any. */
+struct ckpt_context *ckpt_process_image_goal(void);
+
 /* Writes "program+0x123" for an address of code. Context: any. */
 void ckpt_site_name(const void *site, char *text, size_t size);
 

@@ -1,28 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * report.c - the state of the checkpoint under way, and messages about it.
+ * report.c - how the checkpoint under way ends, and messages about it.
  */
 #include "cut/report.h"
 
 #include "base/text.h"
-#include "cut/agent_link.h"
 #include "cut/attach.h"
+#include "cut/deferred_completion.h"
 #include "cut/epoch.h"
 #include "cut/file_content.h"
+#include "cut/participant.h"
 #include "cut/synchronous_send.h"
-#include "cut/deferred_completion.h"
 #include "files/files.h"
+#include "link/agent_link.h"
 #include "sys/syscall.h"
-#include "user/ask.h"
-#include "user/hold.h"
 
 #include <time.h>
 #include <unistd.h>
 
 #define AGENTS_LIMIT   10 /* agents that may be lost within AGENTS_SECONDS */
 #define AGENTS_SECONDS 10
-
-struct ckpt_checkpoint ckpt_checkpoint;
 
 /* Forgets the agent's orders, and what the agent knows of this rank. */
 static void forget_orders(void)
@@ -60,7 +57,7 @@ static void leave_open(void)
 
 void ckpt_checkpoint_over(const struct ckpt_message *message)
 {
-    ckpt_hold_told(message);
+    ckpt_participants_told(message);
     if (message->arg[0] == CKPT_LEFT_OPEN) {
         leave_open();
     } else {
@@ -97,8 +94,7 @@ void ckpt_agent_lost(void)
 
     ckpt_agent_disconnect();
     leave_open();
-    ckpt_hold_forget();
-    ckpt_ask_forget("the agent was lost");
+    ckpt_participants_forget("the agent was lost");
     if (!may_have_another() || ckpt_attach(0, &restarted_from, &failure) != 0) {
         ckpt_checkpoint_leave(); /* no agent will report the result */
     }

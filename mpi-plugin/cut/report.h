@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * report.h - the checkpoint that this rank takes part in, and what this rank tells
- * the agent about it. Context of all: any place that answers the agent, with the
+ * report.h - what this rank tells the agent about the checkpoint that it takes part in
+ * (runtime/state.h). Context of all: any place that answers the agent, with the
  * plugin's lock.
  */
 #ifndef CKPT_REPORT_H
@@ -10,27 +10,7 @@
 #include "ckpt/failure.h"
 #include "ckpt/wire.h"
 #include "cut/collective.h"
-
-struct ckpt_checkpoint {
-    int open;            /* between MPI_Init and MPI_Finalize */
-    int armed;           /* a checkpoint is under way: the gate is closed */
-    int moving;          /* the ranks run on during this checkpoint */
-    int in_doubt;        /* the agent was lost before the cut of this rank: other
-                            ranks may have been cut */
-    int cut_due;         /* CUT came inside a call: obey `cut` after it */
-    struct ckpt_message cut;
-    int hold;            /* wait for the agent's next message */
-    int inside_told;     /* the agent believes this rank to be inside */
-    int waiting_told;    /* the agent believes this rank to be waiting */
-    int vain;            /* consecutive unsuccessful tests */
-    int helping;         /* turns for which it progresses the lower half, for another
-                            rank's sake, before it runs on */
-    uint64_t taken;      /* ckpt_lane_times_taken() when last reported */
-    volatile int signalled; /* a signal came during a service */
-    uint64_t epoch;
-};
-
-extern struct ckpt_checkpoint ckpt_checkpoint;
+#include "runtime/state.h"
 
 /* Leaves the present checkpoint: the gate opens. */
 void ckpt_checkpoint_leave(void);

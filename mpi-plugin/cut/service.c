@@ -6,33 +6,29 @@
 #include "cut/service.h"
 #include "cut/service_thread.h"
 
-#include "alone/alone.h"
-#include "cut/agent_link.h"
 #include "cut/answer.h"
 #include "cut/attach.h"
 #include "cut/collective.h"
+#include "cut/deferred_completion.h"
 #include "cut/epoch.h"
 #include "cut/forked.h"
 #include "cut/inside.h"
 #include "cut/log_file.h"
-#include "cut/message_log.h"
+#include "cut/participant.h"
 #include "cut/process_image.h"
-#include "cut/rank_page.h"
 #include "cut/report.h"
 #include "cut/synchronous_send.h"
-#include "cut/deferred_completion.h"
 #include "handles/communicator.h"
-#include "independent/capture.h"
-#include "independent/page.h"
+#include "handles/message_log.h"
 #include "journal/journal.h"
+#include "link/agent_link.h"
+#include "link/rank_page.h"
 #include "runtime/callback.h"
 #include "runtime/crossing.h"
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
 #include "task/signals.h"
 #include "task/threads.h"
-#include "user/ask.h"
-#include "user/hold.h"
 
 #include <stdio.h>
 
@@ -90,8 +86,7 @@ static void serve_messages(void)
     int got = 1;
 
     while (got == 1) {
-        ckpt_hold_tell();
-        ckpt_ask_tell();
+        ckpt_participants_tell();
         tell_outside();
         obey_due_cut();
         ckpt_deferred_report();
@@ -110,7 +105,7 @@ static void serve_messages(void)
     }
 }
 
-void ckpt_notice(void)
+void ckpt_service_notice(void)
 {
     if (ckpt_checkpoint.open && !ckpt_multiple &&
         ckpt_state != CKPT_STATE_SERVICE) {
@@ -151,7 +146,7 @@ static void serve_for_service_thread(void)
  * one. */
 static int begin_service(void)
 {
-    if (ckpt_alone()) {
+    if (ckpt_alone) {
         ckpt_state = CKPT_STATE_SERVICE;
         return 1;
     }
@@ -160,14 +155,14 @@ static int begin_service(void)
 
 static void end_service(void)
 {
-    if (ckpt_alone()) {
+    if (ckpt_alone) {
         ckpt_state = CKPT_STATE_IDLE;
     } else {
         ckpt_end_quietly();
     }
 }
 
-void ckpt_service(void)
+void ckpt_service_serve(void)
 {
     if (ckpt_multiple) { /* cut/service_thread.c answers */
         if (__builtin_expect(ckpt_lane_is_taken(), 0)) {
@@ -202,7 +197,7 @@ void ckpt_service(void)
             ckpt_synchronous_answer();
         }
         ckpt_pending =
-            ckpt_checkpoint.armed || ckpt_epoch_open || ckpt_hold_matters();
+            ckpt_checkpoint.armed || ckpt_epoch_open || ckpt_participants_need_turns();
         end_service();
         /* A signal before this point has set signalled; from now on the handler
          * serves. */
@@ -211,7 +206,7 @@ void ckpt_service(void)
 
 void ckpt_service_progress(void)
 {
-    if (ckpt_checkpoint.open && !ckpt_alone()) {
+    if (ckpt_checkpoint.open && !ckpt_alone) {
         ckpt_begin();
         ckpt_log_progress();
         ckpt_end();
@@ -248,7 +243,7 @@ static int is_spawned(void)
     MPI_Comm parent = CKPT_LOWER(MPI_COMM_NULL);
     int code = MPI_SUCCESS;
 
-    if (!ckpt_alone()) {
+    if (!ckpt_alone) {
         CKPT_CALL(code, Comm_get_parent, &parent);
     }
     return code == MPI_SUCCESS && parent != CKPT_LOWER(MPI_COMM_NULL);
@@ -306,13 +301,12 @@ int ckpt_service_turn(void)
 int ckpt_service_reopen(struct ckpt_failure *failure)
 {
     ckpt_pending = ckpt_multiple;
-    if (!ckpt_alone()) {
+    if (!ckpt_alone) {
         ckpt_pending |= ckpt_synchronous_restarted(ckpt_checkpoint.epoch);
     }
     ckpt_service_thread_restarted();
     ckpt_checkpoint_leave();
-    ckpt_hold_restarted();
-    ckpt_ask_forget("");
+    ckpt_participants_restarted();
     return ckpt_attach(1, &ckpt_checkpoint.epoch, failure);
 }
 
@@ -366,6 +360,5 @@ int ckpt_service_owns_descriptor(int fd)
     return fd == ckpt_rank_page_descriptor() || fd == ckpt_agent_descriptor() ||
            fd == ckpt_log_file_descriptor() ||
            ckpt_journal_owns_descriptor(fd) ||
-           fd == ckpt_independent_descriptor() || ckpt_capture_owns_descriptor(fd) ||
-           ckpt_lower.owns_descriptor(fd);
+           ckpt_participants_own_descriptor(fd) || ckpt_lower.owns_descriptor(fd);
 }

@@ -20,6 +20,10 @@ void ckpt_service_close(void);
  * normal. */
 void ckpt_service_forget(void);
 
+/* Implement ckpt_service() and ckpt_notice() (runtime/crossing.h). */
+void ckpt_service_serve(void);
+void ckpt_service_notice(void);
+
 /* After a restart: connects to the new launch's agent. Context: quiesced. */
 int ckpt_service_reopen(struct ckpt_failure *failure);
 

@@ -10,8 +10,8 @@
 #endif
 #include "cut/service_thread.h"
 
-#include "cut/agent_link.h"
 #include "cut/attach.h"
+#include "link/agent_link.h"
 #include "runtime/crossing.h"
 #include "sys/syscall.h"
 #include "task/busy.h"

@@ -11,9 +11,9 @@
 
 #include "base/arena.h"
 #include "cut/epoch.h"
-#include "cut/message_log.h"
 #include "handles/channels.h"
 #include "handles/kinds.h"
+#include "handles/message_log.h"
 #include "runtime/crossing.h"
 
 #include <errno.h>

@@ -7,11 +7,11 @@
  */
 #include "cut/system_v.h"
 
-#include "alone/alone.h"
 #include "base/arena.h"
 #include "handles/communicator.h"
 #include "ipc/system_v.h"
 #include "runtime/crossing.h"
+#include "runtime/state.h"
 
 #include <errno.h>
 
@@ -91,7 +91,7 @@ int ckpt_system_v_rejoin(int64_t since, struct ckpt_failure *failure)
     struct place *all;
     int code, error;
 
-    if (ckpt_alone()) {
+    if (ckpt_alone) {
         return has ? ckpt_system_v_restore(
                          mine.now == mine.saved.node ? 0 : since, failure)
                    : 0;

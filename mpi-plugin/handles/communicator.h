@@ -41,6 +41,24 @@ struct ompi_communicator_t {
     struct ckpt_made *made; /* partitioned transfers on it: cut/partition.c */
 };
 
+/* Names one transfer (cut/partition.h): the same at both ends. */
+struct ckpt_partition_transfer {
+    uint64_t communicator; /* its id */
+    int32_t sender;        /* rank in the communicator */
+    int32_t tag;
+    uint32_t nth;   /* number among those with equal values above */
+    uint32_t round; /* number of starts */
+};
+
+/* How many requests exist on a communicator for one sender and tag. Both ends count
+ * alike for the life of the communicator, whose id is unique. */
+struct ckpt_made {
+    struct ckpt_made *next;
+    struct ckpt_partition_transfer transfer; /* nth: of the next request */
+    int peer;
+    int sends;
+};
+
 /* Cartesian or graph structure, as passed to the call that made it. */
 struct ckpt_topology {
     int kind;       /* MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH */

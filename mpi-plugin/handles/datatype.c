@@ -14,7 +14,7 @@
 #include "handles/attribute.h"
 #include "handles/datatype_contents.h"
 #include "handles/kinds.h"
-#include "wrap/wrapper.h"
+#include "handles/wrapper.h"
 
 #include <errno.h>
 #include <stdlib.h>

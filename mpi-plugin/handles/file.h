@@ -130,10 +130,12 @@ int ckpt_mpi_file_complete(MPI_File file);
 void ckpt_representations_rebuild(void);
 
 /*
- * Opens all files again in a new lower half and brings back their bytes.
+ * Opens all files again in a new lower half. First calls restore(), which brings back their
+ * bytes, on all ranks if any rank has a file.
  * Collective over MPI_COMM_WORLD; communicators, infos and datatypes exist.
  * Returns 0 or -errno with a reason. Context: quiesced.
  */
-int ckpt_mpi_files_rebuild(struct ckpt_failure *failure);
+int ckpt_mpi_files_rebuild(int (*restore)(struct ckpt_failure *failure),
+                           struct ckpt_failure *failure);
 
 #endif

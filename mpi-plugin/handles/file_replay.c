@@ -8,7 +8,6 @@
  */
 #include "handles/file.h"
 
-#include "cut/file_content.h"
 #include "handles/info.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
@@ -173,7 +172,8 @@ static int meet(struct ckpt_failure *failure)
                : ckpt_fail(failure, -EIO, "MPI_Barrier fails (error %d)", code);
 }
 
-int ckpt_mpi_files_rebuild(struct ckpt_failure *failure)
+int ckpt_mpi_files_rebuild(int (*restore)(struct ckpt_failure *failure),
+                           struct ckpt_failure *failure)
 {
     int64_t any = 0;
     int error;
@@ -186,7 +186,7 @@ int ckpt_mpi_files_rebuild(struct ckpt_failure *failure)
     if (!any) {
         return 0;
     }
-    error = ckpt_file_content_restore(failure);
+    error = restore(failure);
     if (error == 0) {
         error = in_order(size_of, failure);
     }

@@ -101,7 +101,7 @@ struct ompi_errhandler_t {
 };
 /* struct ompi_communicator_t: handles/communicator.h;
  * struct ompi_request_t: handles/request.h;
- * struct ompi_message_t: cut/message_log.h; struct ompi_win_t:
+ * struct ompi_message_t: handles/message_log.h; struct ompi_win_t:
  * handles/window.h; struct ompi_instance_t: handles/session.h. */
 
 /* The value, or NULL if the pointer is NULL: an erroneous pointer, which the

@@ -3,8 +3,8 @@
  * op.c - user-defined operations: application code called by the lower half.
  */
 #include "handles/kinds.h"
+#include "handles/wrapper.h"
 #include "runtime/callback.h"
-#include "wrap/wrapper.h"
 
 #include <stdlib.h>
 

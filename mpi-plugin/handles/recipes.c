@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * recipes.c - record how all live objects were made; make them again.
+ * recipes.c - record how all live objects were made.
  */
-#include "base/arena.h"
 #include "ckpt/failure.h"
-#include "cut/collective.h"
-#include "cut/epoch.h"
-#include "cut/message_log.h"
-#include "cut/nonblocking.h"
 #include "handles/file.h"
 #include "handles/kinds.h"
-#include "handles/replay.h"
-#include "handles/tool.h"
 #include "handles/window.h"
 #include "runtime/crossing.h"
-
-#include <errno.h>
 
 static int never(struct ckpt_handle *handle)
 {
@@ -42,14 +33,10 @@ static const struct {
 };
 #define RECORDED (sizeof(recorded) / sizeof(recorded[0]))
 
-int ckpt_recipes_missing;
-
-void ckpt_recipes_expect(enum ckpt_kind kind)
+void ckpt_recipes_mark(void)
 {
     for (size_t i = 0; i < RECORDED; i++) {
-        if (recorded[i].kind == kind) {
-            ckpt_recipes_missing = 1;
-        }
+        ckpt_kind_calls[recorded[i].kind].is_recorded = 1;
     }
 }
 
@@ -122,69 +109,4 @@ struct ckpt_handle *ckpt_first_unsavable(void)
         }
     }
     return NULL;
-}
-
-static int rebuild_kind(enum ckpt_kind kind, int (*rebuild)(struct ckpt_handle *))
-{
-    struct ckpt_handle *handle = ckpt_live(kind);
-    int code = MPI_SUCCESS;
-
-    for (; handle != NULL && code == MPI_SUCCESS;
-         handle = ckpt_live_next(handle)) {
-        code = rebuild(handle);
-    }
-    return code;
-}
-
-int ckpt_recipes_rebuild(struct ckpt_failure *failure)
-{
-    static const struct {
-        enum ckpt_kind kind;
-        const char *name;
-        int (*rebuild)(struct ckpt_handle *);
-    } order[] = {
-        {CKPT_INFO, "infos", (int (*)(struct ckpt_handle *))ckpt_info_rebuild},
-        {CKPT_GROUP, "groups", (int (*)(struct ckpt_handle *))ckpt_group_rebuild},
-        {CKPT_DATATYPE, "datatypes",
-         (int (*)(struct ckpt_handle *))ckpt_datatype_rebuild},
-        {CKPT_OP, "operations", (int (*)(struct ckpt_handle *))ckpt_op_rebuild},
-        {CKPT_REQUEST, "requests",
-         (int (*)(struct ckpt_handle *))ckpt_request_rebuild},
-    };
-    const char *variable;
-    int code = ckpt_communicators_replay(), error;
-
-    if (code == MPI_SUCCESS) {
-        code = ckpt_buffer_rebuild();
-    }
-    if (code != MPI_SUCCESS) {
-        return ckpt_fail(failure, -EIO,
-                         "the communicators cannot be made again (MPI error %d)",
-                         code);
-    }
-    error = ckpt_epoch_reload(failure);
-    if (error != 0) {
-        return error;
-    }
-    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-        code = rebuild_kind(order[i].kind, order[i].rebuild);
-        if (code != MPI_SUCCESS) {
-            return ckpt_fail(failure, -EIO,
-                             "the %s cannot be made again (MPI error %d)",
-                             order[i].name, code);
-        }
-    }
-    code = ckpt_windows_rebuild();
-    if (code != MPI_SUCCESS) {
-        return ckpt_fail(failure, -EIO,
-                         "the windows cannot be made again (MPI error %d)",
-                         code);
-    }
-    code = ckpt_tool_rebuild(&variable);
-    if (code != MPI_SUCCESS) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "this MPI library has no variable %s for MPI_T (error %d)",
-                         variable, code);
-    }
-    return ckpt_mpi_files_rebuild(failure);
 }

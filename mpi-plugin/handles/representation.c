@@ -6,8 +6,8 @@
 #include "handles/file.h"
 
 #include "handles/kinds.h"
+#include "handles/wrapper.h"
 #include "runtime/callback.h"
-#include "wrap/wrapper.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -58,6 +58,11 @@ void ckpt_allow_threads(void);
  * in the signal handler. */
 void ckpt_service(void);
 
+/* While the gate is closed: count an unsuccessful test or wait, and a successful one.
+ * After many unsuccessful ones the agent learns that this rank waits. */
+void ckpt_poll_failed(void);
+void ckpt_poll_succeeded(void);
+
 #pragma GCC visibility pop
 
 static inline __attribute__((always_inline)) void ckpt_begin(void)

@@ -5,7 +5,7 @@
  */
 extern "C" {
 #include "cut/history.h"
-#include "cut/rank_page.h"
+#include "link/rank_page.h"
 }
 
 #include <gtest/gtest.h>

@@ -5,10 +5,10 @@
 #include "user/hold.h"
 
 #include "base/text.h"
-#include "cut/agent_link.h"
 #include "cut/attach.h"
 #include "cut/report.h"
 #include "cut/service.h"
+#include "link/agent_link.h"
 #include "sys/syscall.h"
 #include "task/program_clock.h"
 #include "user/hold_state.h"

@@ -13,8 +13,8 @@
 #include "handles/hints.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
+#include "handles/wrapper.h"
 #include "wrap/persistent.h"
-#include "wrap/wrapper.h"
 
 #include <stdlib.h>
 #include <string.h>

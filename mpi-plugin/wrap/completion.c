@@ -5,11 +5,11 @@
 #include "cut/epoch.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
+#include "handles/wrapper.h"
 #include "runtime/callback.h"
 #include "wrap/partitioned.h"
 #include "wrap/pending_set.h"
 #include "wrap/persistent.h"
-#include "wrap/wrapper.h"
 
 #include <stdlib.h>
 

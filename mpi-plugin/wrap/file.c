@@ -7,8 +7,8 @@
 
 #include "base/text.h"
 #include "cut/collective.h"
+#include "handles/wrapper.h"
 #include "journal/journal.h"
-#include "wrap/wrapper.h"
 
 #include <errno.h>
 #include <limits.h>

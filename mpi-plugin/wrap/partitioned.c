@@ -8,7 +8,7 @@
 #include "cut/partition.h"
 #include "handles/communicator.h"
 #include "handles/kinds.h"
-#include "wrap/wrapper.h"
+#include "handles/wrapper.h"
 
 /* Returns the error of wrong arguments, or MPI_SUCCESS. */
 static int check(int partitions, MPI_Count count, MPI_Datatype datatype,

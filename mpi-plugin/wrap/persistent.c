@@ -6,7 +6,7 @@
 
 #include "cut/collective.h"
 #include "handles/kinds.h"
-#include "wrap/wrapper.h"
+#include "handles/wrapper.h"
 
 static int check_side(const struct ckpt_side *side)
 {

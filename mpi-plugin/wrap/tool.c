@@ -6,9 +6,9 @@
  */
 #include "handles/tool.h"
 
-#include "generate/support.h"
+#include "handles/wrapper.h"
 #include "runtime/runtime.h"
-#include "wrap/wrapper.h"
+#include "wrap/support.h"
 
 /* Runs a lower-half call and ends the function with its code. */
 #define FORWARD(name, ...)                     \

@@ -6,7 +6,7 @@
  */
 #include "cut/collective.h"
 #include "handles/communicator.h"
-#include "wrap/wrapper.h"
+#include "handles/wrapper.h"
 
 #include <stdlib.h>
 

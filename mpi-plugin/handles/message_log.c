@@ -2,13 +2,12 @@
 /*
  * message_log.c - the queue of drained messages of each communicator.
  */
-#include "cut/message_log.h"
+#include "handles/message_log.h"
 
-#include "alone/alone.h"
 #include "base/arena.h"
-#include "cut/synchronous_send.h"
 #include "handles/channels.h"
 #include "runtime/crossing.h"
+#include "runtime/state.h"
 
 #include <errno.h>
 
@@ -17,8 +16,15 @@
  * counts exactly as it always does. */
 static MPI_Comm loop;
 
+static void (*consumed)(const struct ckpt_log_entry *entry);
+
 static uint64_t total_messages;
 static uint64_t total_bytes;
+
+void ckpt_log_tell(void (*tell)(const struct ckpt_log_entry *entry))
+{
+    consumed = tell;
+}
 
 int ckpt_log_open(void)
 {
@@ -29,7 +35,7 @@ void ckpt_log_progress(void)
 {
     int code, flag; /* no message stays in `loop` between calls */
 
-    if (!ckpt_alone()) {
+    if (!ckpt_alone) {
         CKPT_CALL(code, Iprobe, 0, 0, loop, &flag, MPI_STATUS_IGNORE);
         (void)code;
     }
@@ -188,7 +194,7 @@ void ckpt_log_take(MPI_Comm comm, struct ckpt_log_entry *entry)
     total_messages--;
     total_bytes -= entry->size;
     if (__builtin_expect(entry->waiter != 0, 0)) {
-        ckpt_synchronous_consumed(entry);
+        consumed(entry);
     }
 }
 

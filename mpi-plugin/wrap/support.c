@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * support.c - functions of the generated wrappers besides wrap/wrapper.h.
+ * support.c - functions of the generated wrappers besides handles/wrapper.h.
  */
-#include "generate/support.h"
+#include "wrap/support.h"
 
 #include "runtime/crossing.h"
 

@@ -6,20 +6,13 @@
 #define CKPT_RESUME_H
 
 #include "ckpt/snapshot.h"
-#include "task/threads.h"
-
-/* Sets where ckpt_resume continues; called before each image is described. */
-void ckpt_resume_at(struct ckpt_context *context);
 
 /* Entered by the restorer on the resume stack, with all saved memory in place
  * and no lower half. Loads a lower half, makes the MPI objects again, and goes
- * on in the context given last. Never returns. */
+ * on in the context that was described last (ckpt_process_image). Never returns. */
 void ckpt_resume(struct ckpt_resume_info *info) __attribute__((noreturn));
 
 /* Top of the stack that ckpt_resume runs on. */
 void *ckpt_resume_stack(void);
-
-/* Returns 1 if this process was restored from an image. */
-int ckpt_resumed(void);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * identity.c - identify the process that `ckpt run` has started.
  */
-#include "alone/identity.h"
+#include "link/identity.h"
 
 #include "base/text.h"
 #include "sys/syscall.h"

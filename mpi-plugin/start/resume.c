@@ -6,7 +6,7 @@
  * recipes, posts receives again and makes the threads again. At last the leader
  * goes on where it described itself.
  */
-#include "cut/resume.h"
+#include "start/resume.h"
 
 #include "alone/alone.h"
 #include "base/text.h"
@@ -14,20 +14,22 @@
 #include "cut/collective.h"
 #include "cut/epoch.h"
 #include "cut/file_journal.h"
-#include "cut/message_log.h"
 #include "cut/nonblocking.h"
 #include "cut/process_image.h"
-#include "cut/rank_page.h"
 #include "cut/service.h"
 #include "cut/system_v.h"
 #include "files/files.h"
 #include "handles/kinds.h"
+#include "handles/message_log.h"
 #include "independent/capture.h"
 #include "independent/keep.h"
 #include "independent/page.h"
 #include "journal/journal.h"
+#include "link/rank_page.h"
 #include "memory/advice.h"
-#include "runtime/runtime.h"
+#include "runtime/state.h"
+#include "start/load.h"
+#include "start/rebuild.h"
 #include "sys/syscall.h"
 #include "task/attributes.h"
 #include "task/busy.h"
@@ -50,22 +52,10 @@
 #define NANOSECONDS 1000000000u /* in a second */
 
 static char stack[256 * 1024] __attribute__((aligned(64)));
-static struct ckpt_context *goal;
-static int resumed;
-
-void ckpt_resume_at(struct ckpt_context *context)
-{
-    goal = context;
-}
 
 void *ckpt_resume_stack(void)
 {
     return stack + sizeof(stack);
-}
-
-int ckpt_resumed(void)
-{
-    return resumed;
 }
 
 __attribute__((noreturn)) static void give_up(const struct ckpt_failure *failure)
@@ -113,14 +103,13 @@ static int load(const struct ckpt_resume_info *info, struct ckpt_failure *failur
 {
     int error;
 
-    if (ckpt_alone()) {
+    if (ckpt_alone) {
         ckpt_alone_resume(info);
         return 0;
     }
-    error = ckpt_runtime_load((char *const *)(uintptr_t)info->environment,
-                              info->vdso, failure);
+    error = ckpt_load((char *const *)(uintptr_t)info->environment, info->vdso, failure);
     if (error == 0) {
-        error = ckpt_runtime_start(failure);
+        error = ckpt_load_start(failure);
     }
     if (error == 0) {
         error = same_world(failure);
@@ -142,7 +131,7 @@ static int start_signals(struct ckpt_failure *failure)
 static int rebuild(const struct ckpt_resume_info *info,
                    struct ckpt_failure *failure)
 {
-    int error = ckpt_alone() ? ckpt_rank_page_open(0, 1)
+    int error = ckpt_alone ? ckpt_rank_page_open(0, 1)
                              : ckpt_rank_page_open(MPI_COMM_WORLD->rank,
                                                    MPI_COMM_WORLD->size);
 
@@ -156,8 +145,8 @@ static int rebuild(const struct ckpt_resume_info *info,
                          info->message_log_size);
     error = ckpt_system_v_rejoin(
         (int64_t)(info->restart_started / NANOSECONDS), failure);
-    if (error == 0 && !ckpt_alone()) {
-        error = ckpt_recipes_rebuild(failure);
+    if (error == 0 && !ckpt_alone) {
+        error = ckpt_rebuild(failure);
     }
     if (error == 0 && ckpt_independent_restarted() != MPI_SUCCESS) {
         error = ckpt_fail(failure, -ENOMEM,
@@ -214,9 +203,10 @@ static int blocks_signal(void)
 void ckpt_resume(struct ckpt_resume_info *info)
 {
     struct ckpt_failure failure = {""};
+    struct ckpt_context *goal = ckpt_process_image_goal();
     const int again = goal == &ckpt_collective.again;
 
-    resumed = 1;
+    ckpt_resumed = 1;
     ckpt_busy_tell(NULL); /* the page is not mapped yet */
     ckpt_journal_suspend(); /* its descriptor and its clock do not exist yet */
     ckpt_threads_repair_leader(); /* before the lower half's libc */

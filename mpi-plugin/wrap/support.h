@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * support.h - functions of the generated wrappers besides wrap/wrapper.h.
+ * support.h - functions of the generated wrappers besides handles/wrapper.h.
  */
-#ifndef CKPT_GENERATE_SUPPORT_H
-#define CKPT_GENERATE_SUPPORT_H
+#ifndef CKPT_SUPPORT_H
+#define CKPT_SUPPORT_H
 
 #include "cut/collective.h"
 #include "cut/nonblocking.h"

@@ -5,7 +5,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* F_ADD_SEALS */
 #endif
-#include "cut/rank_page.h"
+#include "link/rank_page.h"
 
 #include "sys/descriptor.h"
 #include "sys/syscall.h"

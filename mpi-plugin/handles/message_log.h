@@ -113,6 +113,10 @@ void ckpt_log_free(struct ckpt_log_entry *entry);
 /* Frees all messages of a communicator that is about to be freed. */
 void ckpt_log_discard(MPI_Comm comm);
 
+/* Sets the function to call when an entry is taken that a sender waits for (`waiter`). Called
+ * once, before any message is logged. Context: normal. */
+void ckpt_log_tell(void (*tell)(const struct ckpt_log_entry *entry));
+
 /* Creates the lower communicator through which messages are unpacked; once for each
  * lower half. Returns an MPI error code. */
 int ckpt_log_open(void);

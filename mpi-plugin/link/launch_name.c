@@ -5,24 +5,28 @@
  * A launcher without PMIx, such as MPICH's hydra, sets no variable that is
  * equal in all ranks of a launch and different in every other launch.
  */
-#include "cut/launch_name.h"
+#include "link/launch_name.h"
 
-#include "alone/alone.h"
 #include "base/text.h"
-#include "handles/communicator.h"
-#include "runtime/crossing.h"
+#include "ckpt/wire.h"
+#include "link/identity.h"
+#include "link/rank_page.h"
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
 
-#include <errno.h>
+static char name[CKPT_LAUNCH_NAME_SIZE];
+static int began_alone;
 
-static char name[256];
+void ckpt_launch_name_alone(void)
+{
+    began_alone = 1;
+}
 
 static void make_name(void)
 {
     unsigned long random[2] = {0, 0};
 
-    if (MPI_COMM_WORLD->size == 1) {
+    if (ckpt_rank_page()->rank_count == 1) {
         ckpt_text_format(name, sizeof(name), "singleton-%d",
                          (int)ckpt_sys_getpid());
         return;
@@ -31,22 +35,22 @@ static void make_name(void)
     ckpt_text_format(name, sizeof(name), "launch-%x%x", random[0], random[1]);
 }
 
-int ckpt_launch_name_agree(void)
+char *ckpt_launch_name_choose(void)
 {
     const char *given = ckpt_runtime_getenv("PMIX_NAMESPACE");
-    int code;
+    char identity[CKPT_IDENTITY_SIZE];
 
-    if (ckpt_alone_launch_name(name, sizeof(name))) {
-        return 0;
+    if (began_alone) {
+        ckpt_identity(identity);
+        ckpt_text_format(name, sizeof(name), CKPT_LAUNCH_ALONE "%s", identity);
+        return NULL;
     }
     if (given != NULL) {
         ckpt_text_copy(name, sizeof(name), given);
-        return 0;
+        return NULL;
     }
     make_name();
-    CKPT_CALL(code, Bcast, name, (int)sizeof(name), CKPT_LOWER(MPI_BYTE), 0,
-              CKPT_LOWER(MPI_COMM_WORLD));
-    return code == MPI_SUCCESS ? 0 : -EPROTO;
+    return name;
 }
 
 const char *ckpt_launch_name(void)

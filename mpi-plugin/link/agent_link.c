@@ -5,11 +5,10 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "cut/agent_link.h"
+#include "link/agent_link.h"
 
-#include "cut/launch_name.h"
 #include "base/text.h"
-#include "runtime/init.h"
+#include "link/launch_name.h"
 #include "runtime/runtime.h"
 #include "sys/descriptor.h"
 #include "sys/syscall.h"
