@@ -58,7 +58,7 @@ _FILES = (
 )
 
 _INCLUDES = """
-#include "cut/collective.h"
+#include "cut/collectives/collective.h"
 #include "wrap/support.h"
 #include "handles/attribute.h"
 #include "handles/early_info.h"

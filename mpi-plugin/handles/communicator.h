@@ -38,10 +38,10 @@ struct ompi_communicator_t {
     int hinted;           /* equal on all members: handles/hints.h */
     char *hints;          /* pairs as in handles/info.h, or NULL */
     size_t hints_size;
-    struct ckpt_made *made; /* partitioned transfers on it: cut/partition.c */
+    struct ckpt_made *made; /* partitioned transfers on it: cut/messages/partition.c */
 };
 
-/* Names one transfer (cut/partition.h): the same at both ends. */
+/* Names one transfer (cut/messages/partition.h): the same at both ends. */
 struct ckpt_partition_transfer {
     uint64_t communicator; /* its id */
     int32_t sender;        /* rank in the communicator */

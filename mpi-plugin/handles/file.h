@@ -8,7 +8,7 @@
  * restart opens the file on it. The state that a rank can know by itself (view,
  * individual pointer, hints) is up to date after each call, so a rank can be
  * saved at any time. The rank asks for the shared pointer at the cut.
- * cut/file_content.h handles the bytes of the file.
+ * cut/image/file_content.h handles the bytes of the file.
  */
 #ifndef CKPT_MPI_FILE_H
 #define CKPT_MPI_FILE_H
@@ -26,7 +26,7 @@ struct ckpt_file_view {
 };
 
 /* A rank's share of the bytes of a file, while it is being saved or restored
- * (cut/file_content.c). */
+ * (cut/image/file_content.c). */
 struct ckpt_file_share {
     void *bytes;        /* a mapping, or NULL */
     uint64_t size;      /* of the mapping */

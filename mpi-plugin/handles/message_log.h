@@ -26,7 +26,7 @@ struct ckpt_log_entry {
     void *data;
     uint64_t order; /* order in which the library matched it, in a log file */
     const void *request; /* receive or message matched at the cut; or NULL */
-    MPI_Request arrival; /* lower request while it is arriving (cut/channel_recording.c) */
+    MPI_Request arrival; /* lower request while it is arriving (cut/messages/channel_recording.c) */
     struct ckpt_log_entry *next_arriving;
     MPI_Comm communicator; /* set while it is arriving */
     uint64_t waiter; /* the synchronous send to answer, or 0; */

@@ -20,7 +20,7 @@ enum ckpt_request_kind {
     CKPT_REQUEST_FILE,        /* nonblocking access to a file */
     CKPT_REQUEST_REMOTE,      /* access to a window */
     CKPT_REQUEST_EXCHANGE,    /* MPI_Isendrecv: consists of two requests */
-    CKPT_REQUEST_PARTITIONED, /* cut/partition.h */
+    CKPT_REQUEST_PARTITIONED, /* cut/messages/partition.h */
     CKPT_REQUEST_KIND_COUNT
 };
 
@@ -44,7 +44,7 @@ struct ompi_request_t {
     uint32_t mode;             /* enum ckpt_send_mode */
     int active;                /* started, and not yet seen complete */
     int complete;              /* 1: `status` and `code` are valid */
-    int deferred;              /* valid below only: cut/deferred_completion.h */
+    int deferred;              /* valid below only: cut/collectives/deferred_completion.h */
     int persistent;
     int count;
     int peer;
@@ -58,18 +58,18 @@ struct ompi_request_t {
         struct ompi_request_t *next_free;
         struct ckpt_generalized *generalized;
         MPI_File file; /* reports its errors */
-        struct { /* a collective: cut/nonblocking.h */
+        struct { /* a collective: cut/collectives/nonblocking.h */
             struct ckpt_nonblocking *nonblocking; /* the operation under way */
             struct ckpt_nonblocking *repeated; /* persistent: the operation to start */
         };
         struct ckpt_partitioned *partitioned;
         struct ompi_request_t *halves[2]; /* of an exchange: send, receive */
-        struct { /* a receive, of an open rank: cut/channel_recording.h */
+        struct { /* a receive, of an open rank: cut/messages/channel_recording.h */
             struct ckpt_log_entry *claimed; /* entry whose message it gets */
             uint64_t order; /* when it was matched, if crossing */
             int crossing;   /* pending below at the cut: its message is logged */
         };
-        struct { /* a synchronous send: cut/synchronous_send.h */
+        struct { /* a synchronous send: cut/messages/synchronous_send.h */
             struct ompi_request_t *next_synchronous;
             uint64_t held;  /* question to answer before it completes, or 0 */
             uint32_t later; /* like messages sent after it */
@@ -79,7 +79,7 @@ struct ompi_request_t {
 };
 
 /*
- * What cut/ does with the requests of a kind; NULL: nothing. cut/request_calls.c fills the
+ * What cut/ does with the requests of a kind; NULL: nothing. cut/service/request_calls.c fills the
  * table before the first request exists. Context: place for lower-half calls, unless stated
  * otherwise.
  */
@@ -147,7 +147,7 @@ void ckpt_request_completed(MPI_Request request, const MPI_Status *status,
                             int code);
 
 /* Returns 1 for a receive that an open rank keeps out of the lower half
- * (cut/channel_recording.h). */
+ * (cut/messages/channel_recording.h). */
 static inline int ckpt_request_is_held(MPI_Request request)
 {
     return request->request_kind == CKPT_REQUEST_RECEIVE && !request->complete &&
@@ -185,7 +185,7 @@ int ckpt_request_cancel(MPI_Request request);
 int ckpt_request_wait(MPI_Request request);
 
 /* Posts an active receive in a new lower half. Other kinds are complete, or are
- * collectives (cut/nonblocking.h). Context: quiesced. Returns an MPI error code. */
+ * collectives (cut/collectives/nonblocking.h). Context: quiesced. Returns an MPI error code. */
 int ckpt_request_rebuild(MPI_Request request);
 
 /* Returns a request for an access to `file` that the lower half has started. */

@@ -27,7 +27,7 @@ enum ckpt_state {
     CKPT_STATE_IDLE = 0,   /* in the application */
     CKPT_STATE_CRITICAL,   /* in a wrapper that cannot be interrupted */
     CKPT_STATE_WAITING,    /* in a wait loop of ckpt-host, which polls pending */
-    CKPT_STATE_COLLECTIVE, /* see cut/collective.h */
+    CKPT_STATE_COLLECTIVE, /* see cut/collectives/collective.h */
     CKPT_STATE_SERVICE,    /* taking part in a checkpoint */
 };
 extern volatile int ckpt_state;

@@ -8,10 +8,10 @@
 #define CKPT_RUNTIME_HOOKS_H
 
 struct ckpt_runtime_hooks {
-    void (*serve)(void);          /* cut/service.c: ckpt_service() */
-    void (*notice)(void);         /* cut/service.c: ckpt_notice() */
-    void (*poll_failed)(void);    /* cut/gate.c: ckpt_poll_failed() */
-    void (*poll_succeeded)(void); /* cut/gate.c: ckpt_poll_succeeded() */
+    void (*serve)(void);          /* cut/service/service.c: ckpt_service() */
+    void (*notice)(void);         /* cut/service/service.c: ckpt_notice() */
+    void (*poll_failed)(void);    /* cut/collectives/gate.c: ckpt_poll_failed() */
+    void (*poll_succeeded)(void); /* cut/collectives/gate.c: ckpt_poll_succeeded() */
     void (*end_replay)(void);     /* independent/replay.c: ckpt_replay_begin_present() */
     void (*need_library)(void);   /* start/init.c: ckpt_runtime_need_library() */
     void (*begin)(int required);  /* start/init.c: ckpt_runtime_begin() */

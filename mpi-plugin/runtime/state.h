@@ -33,7 +33,7 @@ struct ckpt_checkpoint {
 };
 extern struct ckpt_checkpoint ckpt_checkpoint;
 
-/* 1 while this rank is open: cut/epoch.h. */
+/* 1 while this rank is open: cut/messages/epoch.h. */
 extern int ckpt_epoch_open;
 
 /* 1 while this process is a rank without MPI (alone/alone.h). Then no function of the lower

@@ -3,12 +3,12 @@
  * connect.c - give the lower folders what they need of the higher ones, before any other code
  * of this library runs: the one place that knows who answers whom.
  */
-#include "cut/collective.h"
+#include "cut/collectives/collective.h"
+#include "cut/image/process_image.h"
+#include "cut/messages/synchronous_send.h"
 #include "cut/participant.h"
-#include "cut/process_image.h"
-#include "cut/request_calls.h"
-#include "cut/service.h"
-#include "cut/synchronous_send.h"
+#include "cut/service/request_calls.h"
+#include "cut/service/service.h"
 #include "handles/kinds.h"
 #include "handles/message_log.h"
 #include "independent/participant.h"

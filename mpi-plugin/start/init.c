@@ -5,9 +5,9 @@
 #include "start/init.h"
 
 #include "alone/alone.h"
-#include "cut/partition.h"
-#include "cut/service.h"
-#include "cut/synchronous_send.h"
+#include "cut/messages/partition.h"
+#include "cut/messages/synchronous_send.h"
+#include "cut/service/service.h"
 #include "handles/communicator.h"
 #include "handles/early_info.h"
 #include "independent/page.h"

@@ -4,7 +4,7 @@
  */
 #include "start/load.h"
 
-#include "cut/markers.h"
+#include "cut/messages/markers.h"
 #include "handles/channels.h"
 #include "handles/communicator.h"
 #include "handles/handles.h"

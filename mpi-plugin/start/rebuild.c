@@ -4,8 +4,8 @@
  */
 #include "start/rebuild.h"
 
-#include "cut/epoch.h"
-#include "cut/file_content.h"
+#include "cut/image/file_content.h"
+#include "cut/messages/epoch.h"
 #include "handles/buffer.h"
 #include "handles/file.h"
 #include "handles/kinds.h"

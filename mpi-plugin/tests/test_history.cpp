@@ -4,7 +4,7 @@
  * without room.
  */
 extern "C" {
-#include "cut/history.h"
+#include "cut/messages/history.h"
 #include "link/rank_page.h"
 }
 

@@ -6,7 +6,7 @@
 #include "user/ask.h"
 
 #include "base/text.h"
-#include "cut/report.h"
+#include "cut/messages/report.h"
 #include "link/agent_link.h"
 #include "user/hold.h"
 

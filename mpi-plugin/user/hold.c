@@ -5,9 +5,9 @@
 #include "user/hold.h"
 
 #include "base/text.h"
-#include "cut/attach.h"
-#include "cut/report.h"
-#include "cut/service.h"
+#include "cut/messages/report.h"
+#include "cut/service/attach.h"
+#include "cut/service/service.h"
 #include "link/agent_link.h"
 #include "sys/syscall.h"
 #include "task/program_clock.h"

@@ -2,7 +2,7 @@
 /*
  * interface.c - the interface that ckpt.h finds in a process with this library.
  */
-#include "cut/report.h"
+#include "cut/messages/report.h"
 #include "link/agent_link.h"
 #include "link/rank_page.h"
 #include "user/ask.h"

@@ -2,7 +2,7 @@
 /*
  * completion.c - waiting for and testing requests (MPI 3.1, section 3.7).
  */
-#include "cut/epoch.h"
+#include "cut/messages/epoch.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
 #include "handles/wrapper.h"

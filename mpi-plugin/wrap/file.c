@@ -6,7 +6,7 @@
 #include "handles/file.h"
 
 #include "base/text.h"
-#include "cut/collective.h"
+#include "cut/collectives/collective.h"
 #include "handles/wrapper.h"
 #include "journal/journal.h"
 

@@ -4,7 +4,7 @@
  */
 #include "wrap/persistent.h"
 
-#include "cut/collective.h"
+#include "cut/collectives/collective.h"
 #include "handles/kinds.h"
 #include "handles/wrapper.h"
 

@@ -6,10 +6,10 @@
  * crossing, so a waiting rank can be checkpointed. Every message is counted: at the
  * sender when it is sent, and at the receiver when it has arrived or was logged.
  */
-#include "cut/deferred_completion.h"
-#include "cut/message.h"
-#include "cut/partition.h"
-#include "cut/synchronous_send.h"
+#include "cut/collectives/deferred_completion.h"
+#include "cut/messages/message.h"
+#include "cut/messages/partition.h"
+#include "cut/messages/synchronous_send.h"
 #include "handles/buffer.h"
 #include "handles/channels.h"
 #include "handles/kinds.h"

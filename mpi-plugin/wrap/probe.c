@@ -3,8 +3,8 @@
  * probe.c - probes and matched messages (MPI 3.1, section 3.8): they look first
  * into the message log, then into the lower half.
  */
-#include "cut/channel_recording.h"
-#include "cut/epoch.h"
+#include "cut/messages/channel_recording.h"
+#include "cut/messages/epoch.h"
 #include "handles/channels.h"
 #include "handles/kinds.h"
 #include "handles/message_log.h"

@@ -5,8 +5,8 @@
 #ifndef CKPT_SUPPORT_H
 #define CKPT_SUPPORT_H
 
-#include "cut/collective.h"
-#include "cut/nonblocking.h"
+#include "cut/collectives/collective.h"
+#include "cut/collectives/nonblocking.h"
 #include "handles/communicator.h"
 #include "handles/handles.h"
 

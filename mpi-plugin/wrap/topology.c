@@ -4,7 +4,7 @@
  *
  * The lower half keeps the structure; this code keeps the data to make it again.
  */
-#include "cut/collective.h"
+#include "cut/collectives/collective.h"
 #include "handles/communicator.h"
 #include "handles/wrapper.h"
 

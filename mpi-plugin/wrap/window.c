@@ -4,7 +4,7 @@
  */
 #include "handles/window.h"
 
-#include "cut/collective.h"
+#include "cut/collectives/collective.h"
 #include "handles/attribute.h"
 #include "handles/info.h"
 #include "handles/kinds.h"

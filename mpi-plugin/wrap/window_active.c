@@ -8,7 +8,7 @@
  * that its operations are complete. Both are counted, drained and logged like
  * the application's messages.
  */
-#include "cut/collective.h"
+#include "cut/collectives/collective.h"
 #include "independent/sync.h"
 #include "wrap/window_wrapper.h"
 
