@@ -18,7 +18,7 @@
 #include "restart/process.hpp"
 
 extern "C" {
-#include "task/started.h"
+#include "process/started.h"
 }
 
 #include <sys/personality.h>

@@ -9,13 +9,13 @@
 
 #include "base/text.h"
 #include "journal/descriptor.h"
-#include "journal/call.h"
-#include "journal/keep.h"
+#include "journal/log/call.h"
+#include "journal/log/keep.h"
 #include "journal/known.h"
 #include "journal/path.h"
-#include "journal/record_locks.h"
+#include "journal/log/record_locks.h"
 #include "journal/streams.h"
-#include "journal/undo_log.h"
+#include "journal/log/undo_log.h"
 #include "journal/watch.h"
 #include "sys/syscall.h"
 

@@ -18,7 +18,7 @@
  */
 #include "task/interrupted.h"
 
-#include "journal/sites.h"
+#include "journal/log/sites.h"
 #include "sys/futex_clock.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"

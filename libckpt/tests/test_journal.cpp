@@ -7,11 +7,11 @@
  */
 extern "C" {
 #include "ckpt/journal.h"
-#include "journal/call.h"
-#include "journal/checksum.h"
+#include "journal/log/call.h"
+#include "journal/log/checksum.h"
 #include "journal/journal.h"
-#include "journal/record_locks.h"
-#include "journal/sites.h"
+#include "journal/log/record_locks.h"
+#include "journal/log/sites.h"
 }
 
 #include <gtest/gtest.h>

@@ -24,7 +24,7 @@
 #include "independent/page.h"
 #include "independent/replay.h"
 #include "sys/syscall.h"
-#include "task/frozen_copy.h"
+#include "process/frozen_copy.h"
 #include "task/threads.h"
 #include "user/ask.h"
 #include "user/hold.h"

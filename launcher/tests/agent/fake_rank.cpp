@@ -33,7 +33,7 @@
 #include "ckpt/wire.h"
 
 extern "C" {
-#include "task/frozen_copy.h"
+#include "process/frozen_copy.h"
 }
 
 #include <fcntl.h>

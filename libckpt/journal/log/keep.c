@@ -2,10 +2,10 @@
 /*
  * keep.c - keeps a file in its own file system, by a link, shared blocks or a copy.
  */
-#include "journal/keep.h"
+#include "journal/log/keep.h"
 
 #include "base/text.h"
-#include "journal/record_locks.h"
+#include "journal/log/record_locks.h"
 #include "sys/syscall.h"
 
 #include <errno.h>

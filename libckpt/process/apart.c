@@ -2,7 +2,7 @@
 /*
  * apart.c - runs a function with its own descriptor table, by clone(CLONE_VM | CLONE_VFORK).
  */
-#include "task/apart.h"
+#include "process/apart.h"
 
 #include "sys/syscall.h"
 

@@ -2,7 +2,7 @@
 /*
  * children.c - finds processes that the program has started.
  */
-#include "task/children.h"
+#include "process/children.h"
 
 #include "base/directory.h"
 #include "base/text.h"

@@ -11,7 +11,7 @@
 #include "ckpt/failure.h"
 #include "ckpt/journal.h"
 #include "ckpt/snapshot.h"
-#include "journal/call.h"
+#include "journal/log/call.h"
 
 #include <stddef.h>
 #include <sys/stat.h>

@@ -5,11 +5,11 @@
  * Each record is one write() with O_APPEND, so that a process and the children that it forks
  * can share a log. Written data survives in the kernel if the process is killed.
  */
-#include "journal/undo_log.h"
+#include "journal/log/undo_log.h"
 
 #include "base/directory.h"
 #include "base/text.h"
-#include "journal/checksum.h"
+#include "journal/log/checksum.h"
 #include "sys/descriptor.h"
 #include "sys/syscall.h"
 

@@ -2,7 +2,7 @@
 /*
  * descriptor_room.c - makes room for the temporary descriptors of a checkpoint.
  */
-#include "task/descriptor_room.h"
+#include "process/descriptor_room.h"
 
 #include "sys/syscall.h"
 

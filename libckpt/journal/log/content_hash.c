@@ -2,10 +2,10 @@
 /*
  * content_hash.c - hashes the content of a file that has just changed.
  */
-#include "journal/content_hash.h"
+#include "journal/log/content_hash.h"
 
-#include "journal/checksum.h"
-#include "journal/record_locks.h"
+#include "journal/log/checksum.h"
+#include "journal/log/record_locks.h"
 #include "sys/syscall.h"
 
 #include <errno.h>

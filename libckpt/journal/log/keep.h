@@ -7,7 +7,7 @@
 #ifndef CKPT_JOURNAL_KEEP_H
 #define CKPT_JOURNAL_KEEP_H
 
-#include "journal/undo_log.h"
+#include "journal/log/undo_log.h"
 
 /*
  * Keeps the regular file `path`, with the given status, under a name of the journal: by a hard

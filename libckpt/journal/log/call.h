@@ -5,7 +5,7 @@
 #ifndef CKPT_JOURNAL_CALL_H
 #define CKPT_JOURNAL_CALL_H
 
-#include "journal/sites.h"
+#include "journal/log/sites.h"
 
 #include <stdint.h>
 

@@ -2,10 +2,10 @@
 /*
  * record_locks.c - opens and closes files of the program without releasing its locks.
  */
-#include "journal/record_locks.h"
+#include "journal/log/record_locks.h"
 
 #include "base/descriptor_info.h"
-#include "task/apart.h"
+#include "process/apart.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -2,10 +2,10 @@
 /*
  * sites.c - diverts the system calls of libc to the journal.
  */
-#include "journal/sites.h"
+#include "journal/log/sites.h"
 
 #include "base/text.h"
-#include "journal/call.h"
+#include "journal/log/call.h"
 #include "sys/cpu.h"
 #include "sys/syscall.h"
 

@@ -6,13 +6,13 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "task/frozen_copy.h"
+#include "process/frozen_copy.h"
 
 #include "ckpt/snapshot.h"
 #include "memory/advice.h"
 #include "sys/syscall.h"
-#include "task/apart.h"
-#include "task/subreaper.h"
+#include "process/apart.h"
+#include "process/subreaper.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,10 +3,10 @@
  * attributes.c - saves limits, priority, policy, personality and prctl
  * settings.
  */
-#include "task/attributes.h"
+#include "process/attributes.h"
 
 #include "sys/syscall.h"
-#include "task/descriptor_room.h"
+#include "process/descriptor_room.h"
 
 #include <sched.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 /*
  * started.c - reports the start of this process.
  */
-#include "task/started.h"
+#include "process/started.h"
 
 #include "ckpt/wire.h"
 #include "sys/syscall.h"

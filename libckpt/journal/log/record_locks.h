@@ -4,7 +4,7 @@
  * (fcntl(), F_SETLK).
  *
  * The kernel releases a process's record locks on a file when the process closes any descriptor
- * of the file: see task/apart.h. A database that lost its locks this way would share its file
+ * of the file: see process/apart.h. A database that lost its locks this way would share its file
  * with another writer.
  */
 #ifndef CKPT_JOURNAL_RECORD_LOCKS_H

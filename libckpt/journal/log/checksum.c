@@ -3,7 +3,7 @@
  * checksum.c - CRC-32C, with the SSE4.2 instruction if available, otherwise bit
  * by bit.
  */
-#include "journal/checksum.h"
+#include "journal/log/checksum.h"
 
 #include <string.h>
 
