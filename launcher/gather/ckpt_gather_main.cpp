@@ -7,12 +7,12 @@
  */
 #include "config.h"
 
-#include "agent/supervisor_file.hpp"
+#include "agent/supervision/supervisor_file.hpp"
 #include "common/error.hpp"
 #include "common/host.hpp"
 #include "gather/gathering.hpp"
 #include "gather/node_gatherer.hpp"
-#include "image/image_key.hpp"
+#include "image/seal/image_key.hpp"
 #include "restart/place.hpp"
 
 #include <fmt/core.h>

@@ -5,7 +5,7 @@
 #include "gather/gather_plan.hpp"
 
 #include "common/error.hpp"
-#include "image/checkpoint_files.hpp"
+#include "image/store/checkpoint_files.hpp"
 #include "redundancy/protection.hpp"
 
 #include <algorithm>

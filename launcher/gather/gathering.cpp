@@ -5,9 +5,9 @@
  */
 #include "gather/gathering.hpp"
 
-#include "agent/supervisor_file.hpp"
+#include "agent/supervision/supervisor_file.hpp"
 #include "common/error.hpp"
-#include "common/files.hpp"
+#include "common/files/files.hpp"
 #include "gather/gather_identity.hpp"
 
 #include <unistd.h>

@@ -5,12 +5,12 @@
  */
 #include "gather/node_gatherer.hpp"
 
-#include "agent/group_members.hpp"
+#include "agent/blocks/group_members.hpp"
 #include "common/error.hpp"
-#include "common/files.hpp"
+#include "common/files/files.hpp"
 #include "gather/gather_identity.hpp"
-#include "image/job_directory.hpp"
-#include "image/manifest.hpp"
+#include "image/store/job_directory.hpp"
+#include "image/store/manifest.hpp"
 #include "redundancy/rebuild.hpp"
 
 #include <sys/epoll.h>

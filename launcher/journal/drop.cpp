@@ -8,7 +8,7 @@
 
 #include "common/error.hpp"
 #include "common/fault.hpp"
-#include "common/files.hpp"
+#include "common/files/files.hpp"
 #include "common/host.hpp"
 #include "common/processes.hpp"
 #include "journal/concealed.hpp"

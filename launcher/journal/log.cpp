@@ -6,7 +6,7 @@
 #include "journal/log.hpp"
 
 #include "common/error.hpp"
-#include "common/files.hpp"
+#include "common/files/files.hpp"
 
 #include <isa-l/crc.h>
 

@@ -6,9 +6,9 @@
 #include "journal/notes.hpp"
 
 #include "common/error.hpp"
-#include "common/files.hpp"
+#include "common/files/files.hpp"
 #include "common/json_bytes.hpp"
-#include "image/json_fields.hpp"
+#include "image/io/json_fields.hpp"
 
 #include <algorithm>
 #include <charconv>

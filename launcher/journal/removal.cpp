@@ -7,8 +7,8 @@
 
 #include "common/error.hpp"
 #include "common/fault.hpp"
-#include "common/files.hpp"
-#include "common/temporary_name.hpp"
+#include "common/files/files.hpp"
+#include "common/files/temporary_name.hpp"
 #include "journal/file_change.hpp"
 
 #include <fcntl.h>

@@ -12,7 +12,7 @@
 
 #include "common/error.hpp"
 #include "common/fault.hpp"
-#include "common/files.hpp"
+#include "common/files/files.hpp"
 #include "journal/concealed.hpp"
 #include "journal/file_change.hpp"
 #include "journal/forecast.hpp"

@@ -6,7 +6,7 @@
 #include "redundancy/group.hpp"
 
 #include "common/error.hpp"
-#include "image/checkpoint_files.hpp"
+#include "image/store/checkpoint_files.hpp"
 #include "redundancy/scheme.hpp"
 
 #include <nlohmann/json.hpp>

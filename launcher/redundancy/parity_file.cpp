@@ -7,7 +7,7 @@
 
 #include "common/checksum.hpp"
 #include "common/error.hpp"
-#include "image/checkpoint_files.hpp"
+#include "image/store/checkpoint_files.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -11,8 +11,8 @@
 
 #include "common/checksum.hpp"
 #include "common/error.hpp"
-#include "common/new_file.hpp"
-#include "image/checkpoint_files.hpp"
+#include "common/files/new_file.hpp"
+#include "image/store/checkpoint_files.hpp"
 #include "redundancy/coder.hpp"
 #include "redundancy/piece_range.hpp"
 #include "redundancy/slice_buffers.hpp"

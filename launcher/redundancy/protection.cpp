@@ -5,7 +5,7 @@
 #include "redundancy/protection.hpp"
 
 #include "common/error.hpp"
-#include "common/files.hpp"
+#include "common/files/files.hpp"
 #include "redundancy/domains.hpp"
 #include "redundancy/groups.hpp"
 

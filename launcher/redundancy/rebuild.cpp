@@ -7,7 +7,7 @@
 #include "redundancy/rebuild.hpp"
 
 #include "common/error.hpp"
-#include "common/new_file.hpp"
+#include "common/files/new_file.hpp"
 #include "redundancy/coder.hpp"
 #include "redundancy/piece_range.hpp"
 #include "redundancy/slice_buffers.hpp"

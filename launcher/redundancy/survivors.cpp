@@ -12,7 +12,7 @@
 
 #include "common/checksum.hpp"
 #include "common/error.hpp"
-#include "image/checkpoint_files.hpp"
+#include "image/store/checkpoint_files.hpp"
 #include "redundancy/piece_range.hpp"
 
 #include <fmt/ranges.h>

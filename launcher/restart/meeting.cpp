@@ -12,9 +12,9 @@
 
 #include "common/checksum.hpp"
 #include "common/error.hpp"
-#include "common/files.hpp"
+#include "common/files/files.hpp"
 #include "common/processes.hpp"
-#include "common/run_directory.hpp"
+#include "common/files/run_directory.hpp"
 #include "restart/connection.hpp"
 #include "restart/shared_file.hpp"
 #include "restart/siblings.hpp"

@@ -6,7 +6,7 @@
 #include "restart/process.hpp"
 
 #include "common/error.hpp"
-#include "image/file_identity.hpp"
+#include "image/model/file_identity.hpp"
 #include "restart/launcher_channel.hpp"
 #include "restart/shared_file.hpp"
 

@@ -5,9 +5,9 @@
 #include "supervise/supervisor.hpp"
 
 #include "common/error.hpp"
-#include "common/files.hpp"
-#include "agent/member_table.hpp"
-#include "agent/supervisor_file.hpp"
+#include "common/files/files.hpp"
+#include "agent/supervision/member_table.hpp"
+#include "agent/supervision/supervisor_file.hpp"
 
 #include <unistd.h>
 

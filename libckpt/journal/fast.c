@@ -7,8 +7,8 @@
 #include "journal/call.h"
 #include "journal/concealed.h"
 #include "journal/descriptor.h"
-#include "journal/record_locks.h"
-#include "journal/undo_log.h"
+#include "journal/log/record_locks.h"
+#include "journal/log/undo_log.h"
 
 #include <fcntl.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@
 #include "journal/call.h"
 #include "sys/cpu.h"
 #include "sys/syscall.h"
-#include "task/diverted.h"
+#include "process/diverted.h"
 
 #include <cpuid.h>
 #include <dlfcn.h>

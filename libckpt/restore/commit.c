@@ -7,7 +7,7 @@
 #include "restore/blob_args.h"
 #include "restore/restore_state.h"
 #include "sys/syscall.h"
-#include "task/vdso.h"
+#include "process/vdso.h"
 
 #include <dirent.h>
 #include <elf.h>

@@ -22,7 +22,7 @@
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
 #include "task/deadline.h"
-#include "task/diverted.h"
+#include "process/diverted.h"
 #include "task/parking.h"
 #include "task/pending.h"
 #include "task/program_clock.h"

@@ -18,8 +18,8 @@
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
 #include "task/busy.h"
-#include "task/descriptor_room.h"
-#include "task/diverted.h"
+#include "process/descriptor_room.h"
+#include "process/diverted.h"
 #include "task/handler_stack.h"
 #include "task/interrupted.h"
 #include "task/leave_clock.h"
@@ -28,7 +28,7 @@
 #include "task/pending.h"
 #include "task/program_clock.h"
 #include "task/signal_sets.h"
-#include "task/xsave.h"
+#include "process/xsave.h"
 
 #include <errno.h>
 #include <fcntl.h>

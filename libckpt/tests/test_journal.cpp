@@ -8,11 +8,11 @@
 extern "C" {
 #include "ckpt/journal.h"
 #include "journal/call.h"
-#include "journal/checksum.h"
+#include "journal/log/checksum.h"
 #include "journal/journal.h"
-#include "journal/record_locks.h"
+#include "journal/log/record_locks.h"
 #include "journal/sites.h"
-#include "task/diverted.h"
+#include "process/diverted.h"
 }
 
 #include <gtest/gtest.h>

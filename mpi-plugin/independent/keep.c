@@ -27,7 +27,7 @@
 #include "runtime/crossing.h"
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
-#include "task/frozen_copy.h"
+#include "process/frozen_copy.h"
 #include "task/threads.h"
 
 #include <errno.h>

@@ -13,7 +13,7 @@
 #include "sys/descriptor.h"
 #include "sys/syscall.h"
 #include "sys/unix_socket.h"
-#include "task/subreaper.h"
+#include "process/subreaper.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * started.c - report every process that loads the plugin, if `ckpt run` asks
  * how the launcher's processes end (docs/protocol.md, section 12).
  */
-#include "task/started.h"
+#include "process/started.h"
 
 __attribute__((constructor)) static void tell(void)
 {

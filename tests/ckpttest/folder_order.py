@@ -39,8 +39,20 @@ class Tree:
 TREES = (
     Tree(
         name="libckpt",
-        levels=("include", "sys", "base", "ipc", "memory", "task", "journal", "files", "restore"),
-        objects=("*/*.o",),
+        levels=(
+            "include",
+            "sys",
+            "base",
+            "ipc",
+            "memory",
+            "process",
+            "task",
+            "journal/log",
+            "journal",
+            "files",
+            "restore",
+        ),
+        objects=("**/*.o",),
         outside=("tests",),
         circles={
             "files": (21, "files.c has the table of kinds, and functions that each kind uses"),

@@ -25,8 +25,8 @@
 #include "sys/cpu.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
-#include "task/attributes.h"
-#include "task/children.h"
+#include "process/attributes.h"
+#include "process/children.h"
 #include "task/credentials.h"
 #include "task/interrupted.h"
 #include "task/memory_policy.h"
@@ -36,7 +36,7 @@
 #include "task/signals.h"
 #include "task/thread_attributes.h"
 #include "task/timers.h"
-#include "task/xsave.h"
+#include "process/xsave.h"
 
 #include <errno.h>
 

@@ -25,7 +25,7 @@
 #include "runtime/lane.h"
 #include "runtime/uncovered.h"
 #include "sys/syscall.h"
-#include "task/frozen_copy.h"
+#include "process/frozen_copy.h"
 #include "task/threads.h"
 
 #include <errno.h>
