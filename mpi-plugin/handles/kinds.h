@@ -49,7 +49,7 @@ void ckpt_communicator_destroy(MPI_Comm communicator);
 /* How objects of a kind are made and freed. Context: between ckpt_begin and ckpt_end. */
 struct ckpt_kind_calls {
     size_t size;     /* bytes of an object that ckpt_adopt() makes */
-    int is_recorded; /* its recipe is read from the lower half: handles/recipes.c */
+    int is_recorded; /* its recipe is read from the lower half: handles/recipes/recipes.c */
     /* The last use has ended: free_lower frees a lower object that may outlive the
      * application's free call (NULL: the wrapper has freed it), destroy our object. */
     void (*free_lower)(struct ckpt_handle *handle);

@@ -13,7 +13,7 @@
 #ifndef CKPT_INDEPENDENT_REPLAY_H
 #define CKPT_INDEPENDENT_REPLAY_H
 
-#include "independent/volatile_log.h"
+#include "independent/log/volatile_log.h"
 #include "independent/window.h"
 #include "runtime/uncovered.h"
 

@@ -7,10 +7,10 @@
 #include "cut/image/file_content.h"
 #include "cut/messages/epoch.h"
 #include "handles/buffer.h"
-#include "handles/file.h"
+#include "handles/files/file.h"
 #include "handles/kinds.h"
-#include "handles/replay.h"
-#include "handles/tool.h"
+#include "handles/recipes/replay.h"
+#include "handles/recipes/tool.h"
 #include "handles/window.h"
 
 #include <errno.h>

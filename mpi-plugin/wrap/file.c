@@ -3,7 +3,7 @@
  * file.c - open and close files, and set their state (MPI 3.1, chapter 13). The generated
  * wrappers do the accesses.
  */
-#include "handles/file.h"
+#include "handles/files/file.h"
 
 #include "base/text.h"
 #include "cut/collectives/collective.h"

@@ -4,7 +4,7 @@
  * section 14.3). They are allowed before MPI_Init; their errors do not call an error
  * handler.
  */
-#include "handles/tool.h"
+#include "handles/recipes/tool.h"
 
 #include "handles/wrapper.h"
 #include "runtime/runtime.h"

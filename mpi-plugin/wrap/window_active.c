@@ -9,7 +9,7 @@
  * the application's messages.
  */
 #include "cut/collectives/collective.h"
-#include "independent/sync.h"
+#include "independent/calls/sync.h"
 #include "wrap/window_wrapper.h"
 
 #include <stdlib.h>

@@ -12,8 +12,8 @@
  */
 #include "handles/message_log.h"
 #include "handles/request.h"
+#include "independent/calls/sync.h"
 #include "independent/delivery.h"
-#include "independent/sync.h"
 #include "wrap/window_wrapper.h"
 
 #include <sched.h>

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "ckpt/journal.h"
-#include "handles/file.h"
+#include "handles/files/file.h"
 #include "handles/kinds.h"
 #include "journal/journal.h"
 #include "runtime/runtime.h"
