@@ -109,6 +109,12 @@ def test_circles_of_a_graph():
     assert circles(edges) == [["a", "b", "c"], ["d", "e"]]
 
 
+def test_object_files_without_a_source_do_not_count(small, tmp_path):
+    sources = small()
+    (tmp_path / "tree/low/two.c").rename(tmp_path / "tree/low/two.h")
+    assert upward(Sources(sources.tree, tmp_path, tmp_path / "build")) == {}
+
+
 def test_a_tree_that_is_not_built_is_an_error(small, tmp_path):
     sources = small()
     for path in (tmp_path / "build").rglob("*.o"):

@@ -164,7 +164,8 @@ class Sources:
         for pattern in self.tree.objects:
             for path in sorted(self.build.glob(pattern)):
                 unit = str(self._relative(path).with_name(path.stem.rpartition("-")[2]))
-                if unit in self.paths:
+                sources = [source.suffix for source in self.paths.get(unit, ())]
+                if not set(sources) <= {".h", ".hpp"}:  # else left by an earlier build
                     yield unit, path
 
     def symbols(self):
