@@ -63,6 +63,11 @@ def test_folders_of_one_level_do_not_use_each_other(small):
     assert upward(sources)["beside/five", "high/three"] == ["three"]
 
 
+def test_folders_that_are_apart_do_not_use_each_other(small):
+    changed = {"beside/five.c": "int one(void);\nint five(void) { return one(); }"}
+    assert ("beside/five", "low/one") in upward(small(changed, apart=("low beside",)))
+
+
 def test_names_that_stand_in_for_libc_are_no_use_of_their_folder(small):
     sources = small(
         {
