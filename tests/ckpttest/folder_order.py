@@ -55,9 +55,6 @@ TREES = (
         ),
         objects=("**/*.o",),
         outside=("tests",),
-        circles={
-            "files": (21, "files.c has the table of kinds, and functions that each kind uses"),
-        },
     ),
     Tree(
         name="mpi-plugin",
