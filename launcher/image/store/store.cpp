@@ -14,7 +14,7 @@
 #include "image/seal/image_key.hpp"
 #include "image/store/job_directory.hpp"
 #include "image/store/job_owner.hpp"
-#include "image/io/json_fields.hpp"
+#include "image/io/described_json.hpp"
 #include "image/store/piece_chain.hpp"
 
 #include <sys/stat.h>
@@ -32,7 +32,19 @@ namespace ckpt
 {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+
+template <class Fields, SameAs<JobState> S> void describe(Fields &fields, S &state)
+{
+    fields.required("name", state.name);
+    fields.required("state", state.state);
+    fields.required("host", state.host);
+    fields.required("launcher_pid", state.launcher_pid);
+    fields.required("agent_pid", state.agent_pid);
+    fields.required("agent_socket", state.agent_socket);
+    fields.required("started", date(state.started));
+    fields.added("seconds", state.seconds);
+    fields.added("failures", state.failures);
+}
 
 namespace
 {
@@ -368,20 +380,10 @@ std::optional<JobState> Store::job_state(const std::string &job) const
     if (!path_exists(path)) {
         return std::nullopt;
     }
-    JsonFields fields = JsonFields::parse(read_own_text_file(path, "job file"),
-                                          "job file " + path.string());
     JobState state;
-    std::string started;
-    fields.get("name", state.name);
-    fields.get("state", state.state);
-    fields.get("host", state.host);
-    fields.get("launcher_pid", state.launcher_pid);
-    fields.get("agent_pid", state.agent_pid);
-    fields.get("agent_socket", state.agent_socket);
-    fields.get("started", started);
-    state.started = parse_time(started);
-    fields.get_if_there("seconds", state.seconds);
-    fields.get_if_there("failures", state.failures);
+    JsonReader::read(JsonFields::parse(read_own_text_file(path, "job file"),
+                                       "job file " + path.string()),
+                     state);
     return state;
 }
 
@@ -389,17 +391,8 @@ void Store::write_job_state(const JobState &state) const
 {
     require_job_name(state.name);
     make_job_directory(directory_ / state.name);
-    Json json = {{"name", state.name},
-                 {"state", state.state},
-                 {"host", state.host},
-                 {"launcher_pid", state.launcher_pid},
-                 {"agent_pid", state.agent_pid},
-                 {"agent_socket", state.agent_socket},
-                 {"started", format_time(state.started)},
-                 {"seconds", state.seconds},
-                 {"failures", state.failures}};
     write_text_file_atomically(directory_ / state.name / job_file,
-                               dump_json(json, 2) + "\n", "job file");
+                               dump_json(JsonWriter::json_of(state), 2) + "\n", "job file");
 }
 
 bool Store::is_live(const std::string &job) const
