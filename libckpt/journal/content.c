@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "journal/descriptor.h"
-#include "journal/log/call.h"
+#include "journal/call.h"
 #include "journal/log/keep.h"
 #include "journal/known.h"
 #include "journal/path.h"

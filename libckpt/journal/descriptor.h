@@ -10,7 +10,7 @@
 #ifndef CKPT_JOURNAL_DESCRIPTOR_H
 #define CKPT_JOURNAL_DESCRIPTOR_H
 
-#include "journal/log/call.h"
+#include "journal/call.h"
 
 #include <stddef.h>
 #include <stdint.h>

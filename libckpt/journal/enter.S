@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * enter.S - entry from the stubs of diverted system calls (journal/log/sites.c).
+ * enter.S - entry from the stubs of diverted system calls (journal/sites.c).
  *
  * On entry %r11 is the address of the site. The arguments are in the registers of the system
  * call. %rax, %rcx, %r11 and the flags are free, since the kernel would change them. All other

@@ -4,7 +4,7 @@
  *
  * Uses general registers only, no lock, no system call.
  */
-#include "journal/log/call.h"
+#include "journal/call.h"
 #include "journal/concealed.h"
 #include "journal/descriptor.h"
 #include "journal/log/record_locks.h"

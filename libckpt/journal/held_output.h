@@ -8,7 +8,7 @@
 #ifndef CKPT_JOURNAL_HELD_OUTPUT_H
 #define CKPT_JOURNAL_HELD_OUTPUT_H
 
-#include "journal/log/call.h"
+#include "journal/call.h"
 
 #include <stddef.h>
 

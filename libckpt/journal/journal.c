@@ -5,7 +5,7 @@
 #include "journal/journal.h"
 
 #include "base/text.h"
-#include "journal/log/call.h"
+#include "journal/call.h"
 #include "journal/concealed.h"
 #include "journal/content.h"
 #include "journal/descriptor.h"
@@ -17,7 +17,7 @@
 #include "journal/log/record_locks.h"
 #include "journal/redirect.h"
 #include "journal/shadow.h"
-#include "journal/log/sites.h"
+#include "journal/sites.h"
 #include "journal/streams.h"
 #include "journal/watch.h"
 #include "sys/syscall.h"

@@ -7,7 +7,7 @@
 #ifndef CKPT_JOURNAL_LISTING_H
 #define CKPT_JOURNAL_LISTING_H
 
-#include "journal/log/call.h"
+#include "journal/call.h"
 
 /* Handles getdents64(): makes the call if the directory has concealed names. The caller holds
  * ckpt_concealed_lock(). */

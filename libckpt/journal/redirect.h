@@ -5,7 +5,7 @@
 #ifndef CKPT_JOURNAL_REDIRECT_H
 #define CKPT_JOURNAL_REDIRECT_H
 
-#include "journal/log/call.h"
+#include "journal/call.h"
 
 /*
  * Makes the call if the kernel would not give the program its view, or would show the changes

@@ -21,7 +21,7 @@
 #include "memory/layout.h"
 #include "memory/regions.h"
 #include "sys/cpu.h"
-#include "sys/xsave.h"
+#include "process/xsave.h"
 #include "task/threads.h"
 
 #include <asm/prctl.h>

@@ -4,11 +4,11 @@
  * section 14.3). They are allowed before MPI_Init; their errors do not call an error
  * handler.
  */
-#include "handles/tool.h"
+#include "handles/recipes/tool.h"
 
-#include "generate/support.h"
+#include "handles/wrapper.h"
 #include "runtime/runtime.h"
-#include "wrap/wrapper.h"
+#include "wrap/support.h"
 
 /* Runs a lower-half call and ends the function with its code. */
 #define FORWARD(name, ...)                     \

@@ -96,7 +96,7 @@ void become(const Invocation &invocation)
         fail_errno(errno, "{} cannot be given its standard input", program);
     }
     tell_output(invocation.alone);
-    if (invocation.alone) { /* see mpi-plugin/alone/identity.h */
+    if (invocation.alone) { /* see mpi-plugin/link/identity.h */
         setenv("CKPT_ALONE", process_identity(getpid()).c_str(), 1);
         close_inherited_descriptors(invocation.command);
     }

@@ -11,7 +11,7 @@
 #include "ckpt/failure.h"
 #include "ckpt/journal.h"
 #include "ckpt/snapshot.h"
-#include "journal/log/call.h"
+#include "sys/cpu.h"
 
 #include <stddef.h>
 #include <sys/stat.h>
