@@ -63,6 +63,11 @@ def test_folders_of_one_level_do_not_use_each_other(small):
     assert upward(sources)["beside/five", "high/three"] == ["three"]
 
 
+def test_folders_that_are_apart_do_not_use_each_other(small):
+    changed = {"beside/five.c": "int one(void);\nint five(void) { return one(); }"}
+    assert ("beside/five", "low/one") in upward(small(changed, apart=("low beside",)))
+
+
 def test_names_that_stand_in_for_libc_are_no_use_of_their_folder(small):
     sources = small(
         {
@@ -107,6 +112,12 @@ def test_circles_are_found_and_limited(small):
 def test_circles_of_a_graph():
     edges = [("a", "b"), ("b", "c"), ("c", "a"), ("c", "d"), ("d", "e"), ("e", "d"), ("e", "f")]
     assert circles(edges) == [["a", "b", "c"], ["d", "e"]]
+
+
+def test_object_files_without_a_source_do_not_count(small, tmp_path):
+    sources = small()
+    (tmp_path / "tree/low/two.c").rename(tmp_path / "tree/low/two.h")
+    assert upward(Sources(sources.tree, tmp_path, tmp_path / "build")) == {}
 
 
 def test_a_tree_that_is_not_built_is_an_error(small, tmp_path):

@@ -32,6 +32,7 @@ class Tree:
     generated: dict = field(default_factory=dict)  # pattern of files in the build: folder
     outside: tuple = ()  # folders and generated files that are not part of the program
     interposers: tuple = ()  # folders whose functions stand in for libc's
+    apart: tuple = ()  # space-separated folders that do not use each other at all
     allowed: dict = field(default_factory=dict)  # (from, to): the reason
     circles: dict = field(default_factory=dict)  # folder: (object files, the reason)
 
@@ -92,6 +93,7 @@ TREES = (
         },
         outside=("adapt", "adapt_*", "generate", "tests"),
         interposers=("interpose", "lower/host"),
+        apart=("independent user alone",),
     ),
     Tree(
         name="launcher",
@@ -188,7 +190,8 @@ class Sources:
         for pattern in self.tree.objects:
             for path in sorted(self.build.glob(pattern)):
                 unit = str(self._relative(path).with_name(path.stem.rpartition("-")[2]))
-                if unit in self.paths:
+                sources = [source.suffix for source in self.paths.get(unit, ())]
+                if not set(sources) <= {".h", ".hpp"}:  # else left by an earlier build
                     yield unit, path
 
     def symbols(self):
@@ -222,7 +225,13 @@ class Sources:
 def _is_lower(sources, unit, other):
     """Returns whether `unit` may use `other`."""
     here, there = sources.folders[unit], sources.folders[other]
-    return here == there or sources.level[there] < sources.level[here]
+    if here == there:
+        return True
+    first, second = here.partition("/")[0], there.partition("/")[0]
+    for names in sources.tree.apart:
+        if first != second and {first, second} <= set(names.split()):
+            return False
+    return sources.level[there] < sources.level[here]
 
 
 def upward(sources):
