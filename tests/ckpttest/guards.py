@@ -12,10 +12,15 @@ from pathlib import Path
 from typing import Callable
 
 from . import compilations, formatting, sources
+from .fuzzing import CLANG
 from .settings import BUILD, TOP
 
 # Seconds for one call of a tool; the longest is clang-tidy on a large C++ file.
 LONGEST = 600
+
+# Debian 12's own version of clang does not know all of C++20.
+COMPILERS = {"gcc": ("gcc", "g++"), "clang": (f"clang-{CLANG}", f"clang++-{CLANG}")}
+TIDY = f"clang-tidy-{CLANG}"
 
 COMPILER_FLAGS = {
     "gcc": ["-Wall", "-Wextra", "-Werror"],
@@ -98,7 +103,7 @@ def _on_each(function, chosen, jobs):
 def _compiler_call(one, family):
     """Returns the words and settings that compile a source with gcc or clang. The wrappers of MPI
     add the flags of their MPI and call the compiler that a variable names."""
-    compiler = tool({"gcc": ("gcc", "g++"), "clang": ("clang", "clang++")}[family][one.is_cpp])
+    compiler = tool(COMPILERS[family][one.is_cpp])
     if "mpi" not in Path(one.compiler).name:
         return [compiler], {}
     return [one.compiler], {"OMPI_CXX" if one.is_cpp else "OMPI_CC": compiler}
@@ -120,7 +125,7 @@ def warnings(chosen, family, jobs=1):
 
 def tidy(chosen, jobs=1):
     """clang-tidy: likely faults of C and C++ (.clang-tidy)."""
-    program = tool("clang-tidy")
+    program = tool(TIDY)
     with tempfile.TemporaryDirectory() as directory:
         place = Path(directory)
         plain = [_without_wrapper(one) for one in chosen]
