@@ -9,6 +9,7 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "common/json_bytes.hpp"
 #include "image/io/json_fields.hpp"
 
@@ -72,9 +73,11 @@ constexpr KindFormat kinds[] = {
     {"written", true, false, true, nullptr},
     {"commit", false, false, false, nullptr},
 };
+static_assert(std::size(kinds) == static_cast<std::size_t>(TraceKind::commit) + 1);
 
 const KindFormat &format_of(TraceKind kind)
 {
+    CKPT_EXPECT(static_cast<std::size_t>(kind) < std::size(kinds));
     return kinds[static_cast<std::size_t>(kind)];
 }
 
@@ -108,6 +111,7 @@ void write_event(Output out, const TraceEvent &event)
     const KindFormat &kind = format_of(event.kind);
     Members members = members_of(event);
 
+    CKPT_EXPECT(!is_message(event.kind) || message_format(event.type) != nullptr);
     fmt::format_to(out, "{{\"kind\":\"{}\"", kind.name);
     if (event.at != unknown_time) {
         fmt::format_to(out, ",\"at\":{}", event.at);
@@ -147,6 +151,7 @@ Json totals_json(const TraceTotals &totals)
                  {"logged", totals.logged},
                  {"logged_bytes", totals.logged_bytes}};
     for (auto [type, count] : totals.messages) {
+        CKPT_EXPECT(message_format(type) != nullptr);
         json["messages"][message_format(type)->name] = count;
     }
     return json;
