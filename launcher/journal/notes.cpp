@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "common/json_bytes.hpp"
 #include "image/io/json_fields.hpp"
 
@@ -81,6 +82,7 @@ std::optional<RedoRecord> RedoRecord::load(const fs::path &journal)
 
 void RedoRecord::write(const fs::path &journal) const
 {
+    CKPT_EXPECT(static_cast<std::size_t>(state) < std::size(state_names) && from <= steps);
     const Json json = {{"version", notes_version},
                        {"checkpoint", checkpoint},
                        {"state", state_names[static_cast<int>(state)]},
