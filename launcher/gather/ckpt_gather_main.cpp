@@ -10,6 +10,7 @@
 #include "agent/supervision/supervisor_file.hpp"
 #include "common/error.hpp"
 #include "common/host.hpp"
+#include "common/invariant.hpp"
 #include "gather/gathering.hpp"
 #include "gather/node_gatherer.hpp"
 #include "image/seal/image_key.hpp"
@@ -60,6 +61,7 @@ void gather(const fs::path &directory, int rank)
 {
     const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "ckpt-restart";
 
+    ckpt::require_sound();
     ::unsetenv(ckpt::gather::gather_variable);
     ::execl(program.c_str(), program.c_str(), directory, static_cast<char *>(nullptr));
     ckpt::fail_errno(errno, "cannot execute {}", program.string());

@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "common/json_bytes.hpp"
 #include "image/io/described_json.hpp"
 
@@ -104,6 +105,7 @@ std::optional<RedoRecord> RedoRecord::load(const fs::path &journal)
 
 void RedoRecord::write(const fs::path &journal) const
 {
+    CKPT_EXPECT(static_cast<std::size_t>(state) < std::size(state_names) && from <= steps);
     write_note(journal / redo_file, *this, "redo record");
 }
 

@@ -9,6 +9,7 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "common/json_bytes.hpp"
 #include "image/io/described_json.hpp"
 
@@ -71,9 +72,11 @@ constexpr KindFormat kinds[] = {
     {"written", true, false, true, nullptr},
     {"commit", false, false, false, nullptr},
 };
+static_assert(std::size(kinds) == static_cast<std::size_t>(TraceKind::commit) + 1);
 
 const KindFormat &format_of(TraceKind kind)
 {
+    CKPT_EXPECT(static_cast<std::size_t>(kind) < std::size(kinds));
     return kinds[static_cast<std::size_t>(kind)];
 }
 
@@ -107,6 +110,7 @@ void write_event(Output out, const TraceEvent &event)
     const KindFormat &kind = format_of(event.kind);
     Members members = members_of(event);
 
+    CKPT_EXPECT(!is_message(event.kind) || message_format(event.type) != nullptr);
     fmt::format_to(out, "{{\"kind\":\"{}\"", kind.name);
     if (event.at != unknown_time) {
         fmt::format_to(out, ",\"at\":{}", event.at);
@@ -233,6 +237,7 @@ std::map<std::string, std::uint64_t> counts_by_name(const TraceTotals &totals)
     std::map<std::string, std::uint64_t> counts;
 
     for (const auto &[type, count] : totals.messages) {
+        CKPT_EXPECT(message_format(type) != nullptr);
         counts[message_format(type)->name] = count;
     }
     return counts;

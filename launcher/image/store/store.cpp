@@ -9,6 +9,7 @@
 #include "common/error.hpp"
 #include "common/files/files.hpp"
 #include "common/host.hpp"
+#include "common/invariant.hpp"
 #include "common/json_bytes.hpp"
 #include "common/processes.hpp"
 #include "image/seal/image_key.hpp"
@@ -177,6 +178,7 @@ void require_bases(std::vector<Checkpoint> &checkpoints)
 {
     std::map<std::uint64_t, const Checkpoint *> older;
 
+    CKPT_EXPECT(std::ranges::is_sorted(checkpoints, {}, &Checkpoint::number));
     for (Checkpoint &checkpoint : checkpoints) {
         if (checkpoint.state == Checkpoint::State::committed) {
             require_bases_of(checkpoint, [&](std::uint64_t number) {
@@ -226,6 +228,7 @@ const Checkpoint &require_committed(const Checkpoint &checkpoint)
 /* Returns the newest committed one of a list in ascending order. */
 std::optional<Checkpoint> newest_of(const std::vector<Checkpoint> &checkpoints)
 {
+    CKPT_EXPECT(std::ranges::is_sorted(checkpoints, {}, &Checkpoint::number));
     for (auto it = checkpoints.rbegin(); it != checkpoints.rend(); ++it) {
         if (it->state == Checkpoint::State::committed) {
             return *it;
@@ -301,6 +304,7 @@ void need_bases(const Checkpoint &checkpoint, std::set<std::uint64_t> &needed)
 std::vector<Checkpoint> garbage_of(const std::vector<Checkpoint> &checkpoints,
                                    std::size_t keep, bool live, std::uint64_t used)
 {
+    CKPT_EXPECT(keep > 0 && std::ranges::is_sorted(checkpoints, {}, &Checkpoint::number));
     std::vector<Checkpoint> garbage;
     std::set<std::uint64_t> needed = {used};
     std::size_t committed = 0;
@@ -424,6 +428,7 @@ std::uint64_t Store::next_number(const std::string &job) const
 fs::path Store::begin_checkpoint(const std::string &job,
                                  std::uint64_t number) const
 {
+    CKPT_EXPECT(number > 0);
     require_job_name(job);
     make_job_directory(directory_ / job);
     fs::path directory = directory_of(job, number);
@@ -540,6 +545,7 @@ Checkpoint Store::resolve_in_job(const std::string &job,
 
 std::vector<std::string> Store::remove(const Checkpoint &checkpoint) const
 {
+    CKPT_EXPECT(checkpoint.directory.has_filename());
     const fs::path job = checkpoint.directory.parent_path();
 
     if (!is_job_directory(job)) {
