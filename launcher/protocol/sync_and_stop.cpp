@@ -1,26 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sync_and_stop.cpp - Plank's Sync-and-Stop (1993, section 2.4) for programs
- * whose collectives cannot be cut in two (docs/protocol.md, sections 4 to 6).
- *
- * The phases:
- *
- * ALIGN   The ranks agree on a cut of the collectives. Each communicator has a
- *         target, the largest number of collectives that any member has left. Ranks
- *         below it run until they reach it; no rank enters a collective beyond it.
- * STOP    All ranks stop, except those inside a collective that no member has
- *         left: these are saved as if they had not entered it. The coordinator
- *         examines again what it saw while ranks ran. If that no longer holds, it
- *         goes back to ALIGN.
- * DRAIN   Each rank takes the messages that are in flight to it into its log. The
- *         senders' counts say how many there are.
- * SAVE    Each rank describes itself; from here on no rank moves. Three times, if
- *         connections lead from rank to rank.
- * WRITE   The agents read the memory; each rank goes on when its own is read.
- * COMMIT  All pieces are on disk; the manifest makes the checkpoint exist.
- * UNDO    Something failed after WRITE began: the agents remove the files.
+ * whose collectives cannot be cut in two (docs/protocol.md, sections 4 to 6): ALIGN, STOP, DRAIN,
+ * SAVE, WRITE, COMMIT. The table is at the end.
  */
-#include "protocol/cut_protocol.hpp"
+#include "protocol/cut_rows.hpp"
+#include "protocol/cut_state.hpp"
 
 #include <fmt/format.h>
 
@@ -30,212 +15,77 @@
 namespace ckpt
 {
 
-/* ---- STOP --------------------------------------------------------------- */
-
-void CutProtocol::stop(Time now)
+namespace
 {
-    enter(Phase::stop, now);
-    for (int i = 0; i < rank_count(); i++) {
-        send(i, CKPT_MSG_STOP, true);
-    }
-}
 
-void CutProtocol::on_stopped(Rank &rank, const ckpt_message &message, Time now)
-{
-    if (phase_ != Phase::stop || rank.answered) {
-        return;
-    }
-    set_place(rank, message, now);
-    if (rank.place != CKPT_PLACE_INSIDE) {
-        hold(rank, now);
-    }
-    rank.answered = true;
-    proceed(now);
-}
+using Time = CutState::Time;
 
-/*
- * All ranks have stopped, perhaps at other places than those known when STOP
- * was sent. So the clocks are examined again. A rank that stays inside a
- * collective cannot drain, so no message may be in flight to it.
- */
-void CutProtocol::examine_stopped(Time now)
-{
-    Clocks clocks = read_clocks();
+/* ---- Back to ALIGN ------------------------------------------------------- */
 
-    raise_targets(clocks);
-    if (!all_aligned(clocks) || raise_for_messages_in_flight(clocks)) {
-        realign(now);
-        return;
-    }
-    times_.request_to_stop = seconds(now - requested_at_);
-    write_targets(clocks); /* all collectives up to the targets have to be complete */
-    drain(now);
-}
-
-/* Makes ranks inside a collective leave it before the cut if a message is in
- * flight to them. Returns whether there is such a rank. */
-bool CutProtocol::raise_for_messages_in_flight(const Clocks &clocks)
-{
-    bool any = false;
-
-    for (int i = 0; i < rank_count(); i++) {
-        const Rank &rank = ranks_[i];
-        if (rank.place != CKPT_PLACE_INSIDE) {
-            continue;
-        }
-        bool in_flight = false;
-        for (int peer = 0; peer < rank_count(); peer++) {
-            in_flight = in_flight ||
-                        pages_.sent(peer, i) != pages_.received(i, peer);
-        }
-        if (in_flight) {
-            const ckpt_clock &clock = clocks[i][rank.slot];
-            std::uint64_t &target = targets_[clock.id];
-            target = std::max(target, clock.entered);
-            any = true;
-        }
-    }
-    return any;
-}
-
-/* Goes back to ALIGN. A rank that is inside gets no message: it holds and
+/* A rank that is inside gets no message: it holds and
  * reports when it has left, and may be aligned then. */
-void CutProtocol::realign(Time now)
+void realign(CutState &state, Time now)
 {
-    enter(Phase::align, now);
-    left_early_ = false;
-    began_to_be_still(now);
-    Clocks clocks = read_clocks();
-    raise_targets(clocks);
-    write_targets(clocks);
-    for (int i = 0; i < rank_count(); i++) {
-        Rank &rank = ranks_[i];
+    state.enter(Phase::align, now);
+    state.stall.begin(now, state.options.patience);
+    const Clocks clocks = state.read_clocks();
+    state.targets.raise(state.ranks, clocks);
+    state.write_targets(clocks);
+    for (int i = 0; i < state.rank_count(); i++) {
+        RankState &rank = state.ranks[i];
+        rank.left_early = false;
         if (rank.holds) {
             /* a rank that was ready inside goes on inside */
             if (rank.place != CKPT_PLACE_INSIDE) {
                 rank.place = 0;
             }
-            let_continue(rank, now);
-            send(i, CKPT_MSG_RUN, false);
+            state.let_continue(rank, now);
+            state.send(i, CKPT_MSG_RUN, false);
         }
     }
 }
 
-/* ---- DRAIN, SAVE -------------------------------------------------------- */
-
-void CutProtocol::drain(Time now)
-{
-    enter(Phase::drain, now);
-    for (int i = 0; i < rank_count(); i++) {
-        if (ranks_[i].place == CKPT_PLACE_INSIDE) {
-            ranks_[i].answered = true; /* no message is in flight to it */
-            continue;
-        }
-        std::vector<std::uint64_t> expected;
-        for (int peer = 0; peer < rank_count(); peer++) {
-            expected.push_back(pages_.sent(peer, i));
-        }
-        actions_.push_back(action::SetExpected{i, std::move(expected)});
-        send(i, CKPT_MSG_DRAIN, false);
-    }
-    proceed(now); /* all ranks may be inside */
-}
-
-void CutProtocol::on_drained(Rank &rank, Time now)
-{
-    if (phase_ == Phase::drain && !rank.answered) {
-        rank.answered = true;
-        proceed(now);
-    }
-}
-
-void CutProtocol::save(Time now)
-{
-    times_.drain = seconds(now - phase_began_);
-    times_saved_ = 1;
-    enter(Phase::save, now);
-    for (int i = 0; i < rank_count(); i++) {
-        send(i, CKPT_MSG_SAVE, ranks_[i].place == CKPT_PLACE_INSIDE);
-    }
-}
-
-/*
- * A rank's threads stop when the rank describes itself, in some ranks later
- * than in others. Only after the last one does no rank send over the program's
- * own connections. So such ranks describe themselves again, to check that
- * nothing is in flight any more. Then everything sent has been received, and
- * they describe themselves for the last time.
- */
-bool CutProtocol::must_save_again() const
-{
-    return times_saved_ < 3 &&
-           std::any_of(ranks_.begin(), ranks_.end(),
-                       [](const Rank &rank) { return rank.leads_out; });
-}
-
-/* Asks all ranks, as one rank may have both ends of another rank's
- * connection. They wait, so no signal is needed. */
-void CutProtocol::save_again(Time now)
-{
-    times_saved_++;
-    enter(Phase::save, now);
-    for (int i = 0; i < rank_count(); i++) {
-        send(i, CKPT_MSG_SAVE, false);
-    }
-}
-
-void CutProtocol::on_ready(Rank &rank, const ckpt_message &message, Time now)
-{
-    if (phase_ == Phase::save && !rank.answered) {
-        rank.snapshot = message.arg[0];
-        rank.shared = (message.arg[1] & CKPT_READY_SHARED) != 0;
-        rank.leads_out = (message.arg[1] & CKPT_READY_LEADS_OUT) != 0;
-        if (rank.leads_out && plan_.replayed >= 0) { /* a reply over the connection is not
-                                                        replayed */
-            give_up(fmt::format("a rank has a connection of its own to another process, "
-                                "perhaps to rank {}",
-                                plan_.replayed),
-                    now);
-            return;
-        }
-        rank.answered = true;
-        hold(rank, now);
-        proceed(now);
-    }
-}
-
-/* Goes on to the next phase when all ranks have answered. If a rank has left
+/* Goes on to the next step when all ranks have answered. If a rank has left
  * its collective meanwhile, the others may go on only now, so that no rank
  * gets two orders. */
-void CutProtocol::proceed(Time now)
+void proceed(CutState &state, Time now, void (*next)(CutState &, Time))
 {
-    if (!all_answered()) {
+    if (!state.all_answered()) {
         return;
     }
-    if (left_early_) {
-        realign(now);
-    } else if (phase_ == Phase::stop) {
-        examine_stopped(now);
-    } else if (phase_ == Phase::drain) {
-        save(now);
-    } else if (must_save_again()) {
-        save_again(now);
+    if (std::ranges::any_of(state.ranks, &RankState::left_early)) {
+        realign(state, now);
     } else {
-        write(now);
+        next(state, now);
     }
 }
 
-/* ---- WRITE, COMMIT ------------------------------------------------------ */
+/* ---- WRITE --------------------------------------------------------------- */
 
-void CutProtocol::write(Time now)
+void write(CutState &state, Time now)
 {
     action::Capture capture;
 
-    for (const Rank &rank : ranks_) {
+    for (const RankState &rank : state.ranks) {
         capture.snapshots.push_back(rank.snapshot);
     }
-    enter(Phase::write, now);
-    actions_.push_back(std::move(capture));
+    state.enter(Phase::write, now);
+    state.actions.push_back(std::move(capture));
+}
+
+void resume_captured(CutState &state, Time now)
+{
+    const bool sharing_wait = std::ranges::any_of(
+        state.ranks, [](const RankState &rank) { return rank.shared && !rank.captured; });
+
+    for (int i = 0; i < state.rank_count(); i++) {
+        RankState &rank = state.ranks[i];
+        if (rank.captured && !rank.resumed && !(rank.shared && sharing_wait)) {
+            rank.resumed = true;
+            state.let_continue(rank, now);
+            state.send(i, CKPT_MSG_RESUME, false, CKPT_CAPTURED);
+        }
+    }
 }
 
 /*
@@ -247,65 +97,300 @@ void CutProtocol::write(Time now)
  * network's buffers, which belong to no image. Ranks that store into each
  * other's memory are different: these wait for each other.
  */
-void CutProtocol::captured(int rank, Time now)
+void on_captured(CutState &state, const CutEvent &event)
 {
-    if (phase_ == Phase::cut) {
-        captured_moving(rank, now);
-        return;
+    state.ranks[event.rank].captured = true;
+    if (!state.plan.kill) {
+        resume_captured(state, event.now);
     }
-    if (phase_ != Phase::write) {
-        return;
-    }
-    ranks_.at(rank).captured = true;
-    if (!kill_) {
-        resume_captured(now);
-    }
-    bool all = std::all_of(ranks_.begin(), ranks_.end(),
-                           [](const Rank &r) { return r.captured; });
-    if (all) {
-        times_.capture = seconds(now - phase_began_);
-        phase_began_ = now;
+    if (std::ranges::all_of(state.ranks, &RankState::captured)) {
+        state.times.capture =
+            std::chrono::duration<double>(event.now - state.phase_began).count();
+        state.phase_began = event.now;
     }
 }
 
-void CutProtocol::resume_captured(Time now)
+void on_written(CutState &state, const CutEvent &event)
 {
-    bool sharing_wait =
-        std::any_of(ranks_.begin(), ranks_.end(), [](const Rank &rank) {
-            return rank.shared && !rank.captured;
-        });
+    if (!std::ranges::all_of(state.ranks, &RankState::captured)) {
+        state.refuse(event, "the memory of some rank has not been copied");
+        return;
+    }
+    state.phase = Phase::commit;
+    state.actions.push_back(action::Commit{});
+}
 
-    for (int i = 0; i < rank_count(); i++) {
-        Rank &rank = ranks_[i];
-        if (rank.captured && !rank.resumed && !(rank.shared && sharing_wait)) {
-            rank.resumed = true;
-            let_continue(rank, now);
-            send(i, CKPT_MSG_RESUME, false, 0);
+/* A rank that stands still says nothing. */
+void on_message_in_write(CutState &state, const CutEvent &event)
+{
+    if (!state.ranks[event.rank].captured) {
+        state.refuse(event, "the rank has moved before its memory was copied");
+    }
+}
+
+/* ---- SAVE ---------------------------------------------------------------- */
+
+/*
+ * A rank's threads stop when the rank describes itself, in some ranks later
+ * than in others. Only after the last one does no rank send over the program's
+ * own connections. So such ranks describe themselves again, to check that
+ * nothing is in flight any more. Then everything sent has been received, and
+ * they describe themselves for the last time.
+ */
+bool must_save_again(const CutState &state)
+{
+    return state.times_saved < 3 &&
+           std::ranges::any_of(state.ranks, &RankState::leads_out);
+}
+
+/* Asks all ranks, as one rank may have both ends of another rank's
+ * connection. They wait, so no signal is needed. */
+void save_again(CutState &state, Time now)
+{
+    state.times_saved++;
+    state.enter(Phase::save, now);
+    for (int i = 0; i < state.rank_count(); i++) {
+        state.send(i, CKPT_MSG_SAVE, false);
+    }
+}
+
+void write_or_save_again(CutState &state, Time now)
+{
+    if (must_save_again(state)) {
+        save_again(state, now);
+    } else {
+        write(state, now);
+    }
+}
+
+void on_ready(CutState &state, const CutEvent &event)
+{
+    RankState &rank = state.ranks[event.rank];
+    const std::uint64_t flags = event.message->arg[1];
+
+    rank.snapshot = event.message->arg[0];
+    rank.shared = (flags & CKPT_READY_SHARED) != 0;
+    rank.leads_out = (flags & CKPT_READY_LEADS_OUT) != 0;
+    if (rank.leads_out && state.plan.replayed >= 0) { /* a reply over the connection is not
+                                                         replayed */
+        state.give_up(fmt::format("a rank has a connection of its own to another process, "
+                                  "perhaps to rank {}",
+                                  state.plan.replayed),
+                      event.now);
+        return;
+    }
+    rank.answered = true;
+    rank.hold(event.now);
+    proceed(state, event.now, write_or_save_again);
+}
+
+/* ---- DRAIN --------------------------------------------------------------- */
+
+void save(CutState &state, Time now)
+{
+    state.times.drain = std::chrono::duration<double>(now - state.phase_began).count();
+    state.times_saved = 1;
+    state.enter(Phase::save, now);
+    for (int i = 0; i < state.rank_count(); i++) {
+        state.send(i, CKPT_MSG_SAVE, state.ranks[i].place == CKPT_PLACE_INSIDE);
+    }
+}
+
+void drain(CutState &state, Time now)
+{
+    state.enter(Phase::drain, now);
+    for (int i = 0; i < state.rank_count(); i++) {
+        if (state.ranks[i].place == CKPT_PLACE_INSIDE) {
+            state.ranks[i].answered = true; /* no message is in flight to it */
+            continue;
+        }
+        state.set_expected(i);
+        state.send(i, CKPT_MSG_DRAIN, false);
+    }
+    proceed(state, now, save); /* all ranks may be inside */
+}
+
+void on_drained(CutState &state, const CutEvent &event)
+{
+    state.ranks[event.rank].answered = true;
+    proceed(state, event.now, save);
+}
+
+/* The rank was inside a collective and has left it. */
+void on_left_early(CutState &state, const CutEvent &event)
+{
+    RankState &rank = state.ranks[event.rank];
+
+    if (note_report(rank, *event.message)) {
+        state.set_place(rank, *event.message, event.now);
+        rank.left_early = rank.answered = true;
+        proceed(state, event.now, nullptr);
+    }
+}
+
+/* ---- STOP ---------------------------------------------------------------- */
+
+/* Makes ranks inside a collective leave it before the cut if a message is in
+ * flight to them. Returns whether there is such a rank. */
+bool raise_for_messages_in_flight(CutState &state, const Clocks &clocks)
+{
+    bool any = false;
+
+    for (int i = 0; i < state.rank_count(); i++) {
+        const RankState &rank = state.ranks[i];
+        bool in_flight = false;
+        for (int peer = 0; peer < state.rank_count() && rank.place == CKPT_PLACE_INSIDE; peer++) {
+            in_flight =
+                in_flight || state.pages.sent(peer, i) != state.pages.received(i, peer);
+        }
+        if (in_flight) {
+            state.targets.raise_beyond(clocks[i][rank.slot]);
+            any = true;
         }
     }
+    return any;
 }
 
-void CutProtocol::written()
+/*
+ * All ranks have stopped, perhaps at other places than those known when STOP
+ * was sent. So the clocks are examined again. A rank that stays inside a
+ * collective cannot drain, so no message may be in flight to it.
+ */
+void examine_stopped(CutState &state, Time now)
 {
-    if (phase_ == Phase::write) {
-        phase_ = Phase::commit;
-        actions_.push_back(action::Commit{});
-    }
-}
+    const Clocks clocks = state.read_clocks();
 
-void CutProtocol::committed(Time now)
-{
-    if (phase_ != Phase::commit) {
+    state.targets.raise(state.ranks, clocks);
+    if (!state.targets.all_aligned(state.ranks, clocks) ||
+        raise_for_messages_in_flight(state, clocks)) {
+        realign(state, now);
         return;
     }
-    times_.commit = seconds(now - phase_began_);
-    if (kill_) {
-        for (Rank &rank : ranks_) {
-            let_continue(rank, now); /* it was stopped until its end */
-        }
-        actions_.push_back(action::Kill{});
-    }
-    finish(true, now);
+    state.times.request_to_stop =
+        std::chrono::duration<double>(now - state.requested_at).count();
+    state.write_targets(clocks); /* all collectives up to the targets have to be complete */
+    drain(state, now);
 }
+
+void on_stopped(CutState &state, const CutEvent &event)
+{
+    RankState &rank = state.ranks[event.rank];
+
+    state.set_place(rank, *event.message, event.now);
+    if (rank.place != CKPT_PLACE_INSIDE) {
+        rank.hold(event.now);
+    }
+    rank.answered = true;
+    proceed(state, event.now, examine_stopped);
+}
+
+/* The rank's STOPPED is still to come, or it left afterwards and is examined later. */
+void on_report_in_stop(CutState &state, const CutEvent &event)
+{
+    RankState &rank = state.ranks[event.rank];
+    const ckpt_message &message = *event.message;
+    const bool another_thread_is_inside =
+        rank.answered && message.arg[3] == 0 && message.arg[0] != CKPT_PLACE_INSIDE;
+
+    if (note_report(rank, message) && !another_thread_is_inside) {
+        state.set_place(rank, message, event.now);
+    }
+}
+
+} // namespace
+
+void stop(CutState &state, Time now)
+{
+    state.enter(Phase::stop, now);
+    for (int i = 0; i < state.rank_count(); i++) {
+        state.send(i, CKPT_MSG_STOP, true);
+    }
+}
+
+/* ---- The table ------------------------------------------------------------ */
+
+namespace
+{
+
+constexpr PhaseRow standing_row = [] {
+    PhaseRow row = attempt_row;
+    row.failure = PhaseRow::Failure::give_up;
+    row.limit = PhaseRow::Limit::agreement;
+    return row;
+}();
+
+constexpr PhaseRow stop_row = [] {
+    PhaseRow row = standing_row.with({
+        {Event::report, does(on_report_in_stop, "the rank's place is noted")},
+        {Event::stopped, first(on_stopped, "the last one: DRAIN; or ALIGN, if the places changed")},
+    });
+    row.phase = Phase::stop;
+    row.title = "STOP";
+    row.done_name = "stopped";
+    return row;
+}();
+
+constexpr PhaseRow drain_row = [] {
+    PhaseRow row = standing_row.with({
+        {Event::report, does(on_left_early, "the rank has left its collective: back to ALIGN when "
+                                            "all have answered")},
+        {Event::drained, first(on_drained, "the last one: SAVE")},
+    });
+    row.phase = Phase::drain;
+    row.title = "DRAIN";
+    row.done_name = "drained";
+    return row;
+}();
+
+constexpr PhaseRow save_row = [] {
+    PhaseRow row = standing_row.with({
+        {Event::report, does(on_left_early, "the rank has left its collective: back to ALIGN when "
+                                            "all have answered")},
+        {Event::ready, first(on_ready, "the last one: WRITE; or SAVE again, if connections lead "
+                                       "from rank to rank")},
+    });
+    row.phase = Phase::save;
+    row.title = "SAVE";
+    return row;
+}();
+
+constexpr const char *moved =
+    "refused if the rank's memory is not copied yet, as it has moved; else it runs on";
+
+constexpr PhaseRow write_row = [] {
+    PhaseRow row = attempt_row.with({
+        {Event::goodbye, does(on_loss, "given up, unless the rank's memory is copied")},
+        {Event::gone, does(on_loss, "given up, unless the rank's memory is copied")},
+        {Event::lost, does(on_loss, "given up, unless the rank's memory is copied")},
+        {Event::report, does(on_message_in_write, moved)},
+        {Event::stopped, does(on_message_in_write, moved)},
+        {Event::drained, does(on_message_in_write, moved)},
+        {Event::ready, does(on_message_in_write, moved)},
+        {Event::captured, does(on_captured, "the rank goes on, unless it is to be killed or waits "
+                                            "for ranks that share its memory")},
+        {Event::written, does(on_written, "COMMIT; refused if a rank's memory is not copied")},
+        {Event::committed, violates("no manifest may exist before all pieces do")},
+    });
+    row.phase = Phase::write;
+    row.title = "WRITE (all stopped)";
+    row.failure = PhaseRow::Failure::undo;
+    row.limit = PhaseRow::Limit::request;
+    row.done = PhaseRow::Done::captured;
+    return row;
+}();
+
+} // namespace
+
+constinit const CutDescription sync_and_stop = {
+    .name = "Sync-and-Stop",
+    .protocol = Protocol::sync_and_stop,
+    .is_checkpoint = true,
+    .alignment = CollectiveTargets::Rule::all_stop,
+    .cut = {},
+    .counts = Counts::coordinator,
+    .aligned = stop,
+    .rows = rows_of({&idle_row, &align_row, &stop_row, &drain_row, &save_row, &write_row,
+                     &commit_row, &undo_row}),
+};
 
 } // namespace ckpt

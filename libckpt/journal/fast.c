@@ -96,7 +96,6 @@ CKPT_GENERAL_REGISTERS int ckpt_journal_fast(const struct ckpt_journal_call *cal
     switch (call->site->number) {
     case SYS_write:
     case SYS_writev:
-        return write_at_position(call->rdi);
     case SYS_sendfile:
         return write_at_position(call->rdi);
     case SYS_pwrite64:

@@ -241,13 +241,11 @@ int PMPI_Recv(void *buffer, int count, MPI_Datatype datatype, int source,
                               CKPT_CHANNEL(comm), status, &lower);
     ckpt_leave(upper);
     status->MPI_ERROR = error;
-    if (LIKELY(code == MPI_SUCCESS)) {
-        ckpt_count_received(comm, status);
+    if (LIKELY(code == MPI_SUCCESS) || code == MPI_ERR_TRUNCATE) {
+        ckpt_count_received(comm, status); /* a truncated message was consumed all the same */
     } else if (code == CKPT_INTERRUPTED) {
         code = finish_receive(buffer, count, datatype, source, tag, comm, lower,
                               status, "MPI_Recv");
-    } else if (code == MPI_ERR_TRUNCATE) { /* the message was consumed all the same */
-        ckpt_count_received(comm, status);
     }
     CKPT_RETURN(comm, code, "MPI_Recv");
 }

@@ -92,6 +92,30 @@ TREES = (
         interposers=("interpose", "lower/host"),
         apart=("independent user alone",),
     ),
+    Tree(
+        name="launcher",
+        levels=(
+            "common",
+            "fabric input append membership protocol image/io image/seal image/codec",
+            "simulator image/model image/hdf5",
+            "image/nodefile",
+            "image/memory image/store",
+            "image/write journal redundancy diagram restart",
+            "image/pieces agent/base cli/base",
+            "agent/links",
+            "agent/messages",
+            "agent/control agent/blocks",
+            "agent/ranks",
+            "agent/coordinator agent/supervision",
+            "agent/ckptd supervise gather cli/launchers",
+            "cli/files",
+            "cli/jobs",
+            "cli/run",
+            "cli/commands fuzz",
+        ),
+        objects=("**/*.o",),
+        outside=("tests",),
+    ),
 )
 
 

@@ -11,7 +11,9 @@ REFUSED = {
     "counter_between_ranks": r"rank \d: descriptor \d+.*counter that is open in the ranks 0 and 1",
     "ended_child": r"process \d+ \(ended_child\), .*not been waited for",
     "living_child": r"process \d+ \(sleep 1000\), .*still there",
-    "socket_to_stranger": r"rank \d: descriptor \d+.*socket connected to process \d+ \(socket_to_stran",
+    "socket_to_stranger": (
+        r"rank \d: descriptor \d+.*socket connected to process \d+ \(socket_to_stran"
+    ),
     "spawn": r"MPI_Comm_spawn",
     "system_v_undo": r"System V semaphore set \d+ .*SEM_UNDO",
 }

@@ -132,7 +132,7 @@ static void put_marks(void)
     common[probe_rank] = 100 + probe_rank;
     part[probe_rank] = 200 + probe_rank;
     unnamed[probe_rank] = 300 + probe_rank;
-    CHECK(pwrite(memory_file, "ab" + probe_rank, 1,
+    CHECK(pwrite(memory_file, &"ab"[probe_rank], 1,
                  (off_t)PAGE + probe_rank) == 1);
     MPI_Barrier(MPI_COMM_WORLD);
 }

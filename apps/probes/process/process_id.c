@@ -82,7 +82,7 @@ static void read_about_itself(pid_t own)
 static void have_a_child(pid_t own)
 {
     pid_t child = fork();
-    int status;
+    int status = 0;
 
     if (child == 0) {
         _exit(getppid() == own && getpid() != own && gettid() == getpid() ? 5

@@ -10,7 +10,7 @@
 
 int main(int argc, char **argv)
 {
-    int status;
+    int status = 0;
     pid_t child;
 
     probe_begin(argc, argv, 2);

@@ -294,7 +294,8 @@ void Coordinator::begin(std::vector<Waiting> clients, Time now, Protocol protoco
     attempt_.cpu_before = process_cpu_seconds();
     attempt_.stagger = choice_.stagger();
     attempt_.lanes = lanes(attempt_.stagger);
-    CutPlan plan{protocol, attempt_.lanes, attempt_.replayed, salvage_patience};
+    const CutPlan plan{protocol, attempt_.lanes, attempt_.replayed, salvage_patience,
+                       attempt_.then != Then::go_on};
     told_phase_ = Phase::idle;
     begun_ = begun_.value_or(now); /* a repetition keeps the time of the first attempt */
     spdlog::info("checkpoint requested, epoch {}", epoch_ + 1);
@@ -306,8 +307,7 @@ void Coordinator::begin(std::vector<Waiting> clients, Time now, Protocol protoco
     }
     trace_.begin("sns", machine_.rank_count(), nodes_to_trace(), now);
     attempt_.files_mark = next_files_mark();
-    machine_.request(++epoch_, attempt_.then != Then::go_on, now,
-                     std::move(plan));
+    machine_.request(++epoch_, now, plan);
     perform();
 }
 

@@ -154,7 +154,7 @@ void Coordinator::written(Node &node, const WrittenPiece &written)
     attempt_.faults.add(written.faults);
     end_turn(node);
     if (attempt_.pieces.size() == attempt_.writing.size()) {
-        machine_.written();
+        machine_.written(steady_clock::now());
         perform();
     }
 }

@@ -84,9 +84,6 @@ std::unique_ptr<Command> make_trace_command();
 std::unique_ptr<Command> make_tune_command();
 std::unique_ptr<Command> make_verify_command();
 
-/* The default of --dir. */
-inline constexpr const char *default_directory = "./ckpt";
-
 /* Runs the whole program; argv includes argv[0]. Returns the exit code. */
 int run_program(const Words &argv);
 

@@ -32,12 +32,10 @@ class CheckpointCommand : public Command
         app.add_option("JOB", job_,
                        "Process id of mpirun, or the job's name [the only "
                        "job running in the directory]");
-        add_directory_option(app, directory_);
-        add_flag(app, "--kill", kill_,
-                 "Kill all ranks once the checkpoint is committed");
-        add_flag(app, "--json", json_, "Print everything known, as JSON");
-        add_flag(app, "--pmix", pmix_,
-                 "Ask by way of the PMIx server in mpirun, not the agent");
+        add_option(app, "--dir", directory_);
+        add_option(app, "--kill", kill_);
+        add_option(app, "--json", json_);
+        add_option(app, "--pmix", pmix_);
     }
 
     int run(const Words &) override

@@ -215,16 +215,10 @@ class StatusCommand : public Command
         app.add_option("JOB", job_,
                        "Process id of mpirun, or the job's name [all jobs of "
                        "the directory]");
-        add_directory_option(app, directory_);
-        CLI::Option *json = add_flag(app, "--json", json_, "Print as JSON");
-        CLI::Option *metrics =
-            add_flag(app, "--prometheus", metrics_,
-                     "Print metrics of the jobs that run on this host, for Prometheus");
-        app.add_flag("--watch{1}", watch_,
-                     "Show one job until it ends, updated every TIME (=TIME) [1 s]")
-            ->envname("CKPT_WATCH")
-            ->excludes(json)
-            ->excludes(metrics);
+        add_option(app, "--dir", directory_);
+        CLI::Option *json = add_option(app, "--json", json_);
+        CLI::Option *metrics = add_option(app, "--prometheus", metrics_);
+        add_option(app, "--watch", watch_)->excludes(json)->excludes(metrics);
         metrics->excludes(json);
     }
 

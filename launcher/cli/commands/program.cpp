@@ -10,10 +10,10 @@
 #include "cli/base/options.hpp"
 #include "cli/base/program.hpp"
 #include "cli/base/usage.hpp"
+#include "common/nearest_word.hpp"
 #include "common/standard_streams.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <iostream>
 
 namespace ckpt::cli
@@ -141,6 +141,30 @@ std::string help_command(const Program &program)
     return parsed.empty() ? "ckpt help" : "ckpt help " + parsed.front()->get_name();
 }
 
+/* CLI11 reads the variables of all commands, and would refuse a value that only another command
+ * takes. */
+void forget_variables_of_others(Program &program, const Words &words)
+{
+    for (CLI::App *subcommand : program.app.get_subcommands({})) {
+        if (std::ranges::find(words, subcommand->get_name()) == words.end()) {
+            for (CLI::Option *option : subcommand->get_options()) {
+                option->envname("");
+            }
+        }
+    }
+}
+
+/* Throws CommandError(exit_usage) for a variable with a wrong value, which is no CLI::ParseError. */
+void parse(Program &program, const Words &words)
+{
+    Words reversed(words.rbegin(), words.rend()); /* CLI11's order */
+    try {
+        program.app.parse(reversed);
+    } catch (const Error &problem) {
+        stop_with(exit_usage, "{}", problem.what());
+    }
+}
+
 int run_command(Program &program, bool has_rest, const Words &rest)
 {
     Command &command =
@@ -153,37 +177,6 @@ int run_command(Program &program, bool has_rest, const Words &rest)
 }
 
 } // namespace
-
-std::string environment_name(std::string_view option)
-{
-    std::string name = "CKPT_";
-    for (char c : option.substr(option.find_first_not_of('-'))) {
-        name += c == '-' ? '_' : static_cast<char>(std::toupper(c));
-    }
-    return name;
-}
-
-CLI::Option *add_flag(CLI::App &app, const std::string &name, bool &value,
-                      const std::string &text)
-{
-    return app.add_flag(name, value, text)->envname(environment_name(name));
-}
-
-void add_key_option(CLI::App &app, std::string &key)
-{
-    add_option(app, "--key", key,
-               "File with the key that checkpoints are encrypted with, or |COMMAND that prints it")
-        ->type_name("FILE");
-}
-
-void add_directory_option(CLI::App &app, std::string &directory)
-{
-    directory = default_directory;
-    add_option(app, "--dir", directory, "Directory of the checkpoints, or a fast and a slow one; "
-                                        "checkpoints are copied to the slow one")
-        ->capture_default_str()
-        ->type_name("DIR[,SLOW]");
-}
 
 Program::Program()
     : app("Checkpoint and restart of unmodified MPI programs", "ckpt")
@@ -221,8 +214,8 @@ int run_program(const Words &argv)
         }
         words = without_help_command(words);
         require_known_command(words);
-        Words reversed(words.rbegin(), words.rend()); /* CLI11's order */
-        program.app.parse(reversed);
+        forget_variables_of_others(program, words);
+        parse(program, words);
         return run_command(program, has_rest, rest);
     } catch (const CLI::Success &request) {
         return program.app.exit(request); /* --help, --version */

@@ -6,7 +6,6 @@
 
 #include "cli/files/file_rollback.hpp"
 #include "cli/base/options.hpp"
-#include "cli/base/usage.hpp"
 #include "cli/jobs/wait_notice.hpp"
 #include "gather/gather_plan.hpp"
 #include "image/seal/image_key.hpp"
@@ -127,27 +126,6 @@ void require_name_of_job(const std::string &word)
     } catch (const Error &problem) {
         stop_with(exit_usage, "{}", problem.what());
     }
-}
-
-void add_files_option(CLI::App &app, std::string &how)
-{
-    add_option(app, "--files", how,
-               "What becomes of files that were changed since the checkpoint: rollback, check "
-               "or ignore")
-        ->check(one_of({"rollback", "check", "ignore"}))
-        ->capture_default_str()
-        ->type_name("HOW");
-}
-
-void add_run_files_option(CLI::App &app, std::string &how)
-{
-    add_option(app, "--files", how,
-               "What becomes of files that were changed since the checkpoint: rollback, check "
-               "or ignore; conceal: others do not see them before the next one, and they roll "
-               "back")
-        ->check(one_of({"rollback", "check", "ignore", "conceal"}))
-        ->capture_default_str()
-        ->type_name("HOW");
 }
 
 Tiers require_tiers(const TierDirectories &directories)

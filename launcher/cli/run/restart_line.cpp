@@ -11,6 +11,7 @@
 #include "cli/run/tune_file.hpp"
 #include "common/durations.hpp"
 #include "gather/gathering.hpp"
+#include "settings/settings.hpp"
 
 #include "ckpt/input.h"
 
@@ -18,7 +19,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 #include <string_view>
 
 namespace fs = std::filesystem;
@@ -29,24 +29,6 @@ namespace ckpt::cli
 namespace
 {
 
-/* Settings of one launch or one command, which a restarted job does not inherit. */
-const std::set<std::string> not_inherited = {
-    "CKPT_ALONE", "CKPT_BACK_OFF", "CKPT_FILES", CKPT_JOURNAL_VARIABLE, "CKPT_INCARNATION", "CKPT_MIN_NODES", "CKPT_OWNER", "CKPT_SPARES",
-    "CKPT_SUPERVISOR", "CKPT_SWAP_SIGNAL", "CKPT_MIGRATE_SIGNAL", "CKPT_NODES_FILE",
-    "CKPT_DIR",   "CKPT_DRY_RUN", "CKPT_FAULT",        "CKPT_FORCE", "CKPT_FROM", "CKPT_TO",
-    "CKPT_APPEND", "CKPT_GATHER", "CKPT_LEVELS", CKPT_INPUT_VARIABLE, CKPT_OUTPUT_VARIABLE,
-    "CKPT_JSON",  "CKPT_KEY",     "CKPT_KILL",    "CKPT_LIBDIR",       "CKPT_MAX_RESTARTS",
-    "CKPT_MPIRUN", "CKPT_NAME",   "CKPT_NO_FRESH_START", "CKPT_PRINT",        "CKPT_RANK",
-    "CKPT_REQUEUE", "CKPT_RESUME", "CKPT_STARTED", "CKPT_UNPROTECTED", "CKPT_VERIFY",
-    "CKPT_WARNING_SIGNAL",
-};
-
-bool is_inherited(const std::string &name)
-{
-    return name.starts_with("CKPT_") && !name.starts_with("CKPT_RESTART_") &&
-           !not_inherited.contains(name);
-}
-
 /* Returns the variables for the restarted processes. */
 Environment job_environment(const TierDirectories &directories,
                             const Checkpoint &checkpoint,
@@ -56,7 +38,7 @@ Environment job_environment(const TierDirectories &directories,
     for (const auto *from :
          {&options.current, &checkpoint.manifest->launch.environment}) {
         for (const auto &[name, value] : *from) {
-            if (is_inherited(name)) {
+            if (settings::is_kept(name)) {
                 all.emplace(name, value);
             }
         }

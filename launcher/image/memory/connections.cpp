@@ -6,6 +6,7 @@
 #include "image/memory/connections.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "common/processes.hpp"
 
 #include <fcntl.h>
@@ -151,6 +152,7 @@ void Connections::distribute_socket(const RankImage &image, ckpt_file &file,
                            "to it",
                            *other->ranks.begin()));
     }
+    CKPT_INVARIANT(end != nullptr); /* it is what joins several ranks */
     /* Ranks that have both ends open report no connection to the outside. And
      * only one process at a time can peek at the received packets of a packet
      * socket. */

@@ -75,7 +75,7 @@ class Hostile : public testing::Test
 
     std::filesystem::path before_;
     test::ScratchDirectory scratch_;
-    Settings settings_;
+    Settings settings_{ckpt::settings::Values()};
     Refusals refusals_;
 };
 

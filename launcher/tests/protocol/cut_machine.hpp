@@ -76,7 +76,8 @@ class Machine : public testing::Test, public RankPages
 
     void request(bool kill = false, CutPlan plan = {})
     {
-        machine.request(++epoch, kill, now, std::move(plan));
+        plan.kill = kill;
+        machine.request(++epoch, now, plan);
         settle();
     }
 

@@ -88,7 +88,7 @@ class NonblockingCut : public Machine
             logged(i, 2, 100);
         }
         ASSERT_EQ(machine.phase(), Phase::write);
-        machine.written();
+        machine.written(now);
         settle();
         ASSERT_EQ(machine.phase(), Phase::commit);
         machine.committed(now);

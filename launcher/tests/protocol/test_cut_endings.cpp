@@ -90,7 +90,7 @@ TEST_F(Machine, ARankThatIsCapturedMayDie)
     machine.gone(1, now);
     machine.captured(0, now);
     machine.captured(2, now);
-    machine.written();
+    machine.written(now);
     machine.committed(now);
     settle();
     EXPECT_TRUE(finish->committed);
@@ -175,7 +175,7 @@ TEST_F(Machine, AFailureInTheWriteLetsTheRestGo)
     EXPECT_EQ(take_orders(0), Types()); /* has gone on already */
     EXPECT_EQ(take_orders(1), Types({CKPT_MSG_RESUME}));
     machine.captured(1, now); /* it was under way; dropped */
-    machine.written();
+    machine.written(now);
     settle();
     EXPECT_FALSE(finish);
     machine.undone(now);
@@ -189,7 +189,7 @@ TEST_F(Machine, AFailedCommitIsUndone)
     for (int i = 0; i < count; i++) {
         machine.captured(i, now);
     }
-    machine.written();
+    machine.written(now);
     settle();
     EXPECT_EQ(machine.phase(), Phase::commit);
     EXPECT_FALSE(machine.deadline());
@@ -218,7 +218,7 @@ TEST_F(Machine, KillHoldsAllRanksUntilTheCommit)
     for (int i = 0; i < count; i++) {
         machine.captured(i, now);
     }
-    machine.written();
+    machine.written(now);
     settle();
     EXPECT_EQ(take_orders(0), Types());
     EXPECT_TRUE(took<action::Capture>());

@@ -120,7 +120,7 @@ TEST_F(GhostMachine, IsSavedWithTheOthers)
     for (int i = 0; i < count; i++) {
         machine.captured(i, now);
     }
-    machine.written();
+    machine.written(now);
     machine.committed(now);
     settle();
     ASSERT_TRUE(finish.has_value());

@@ -121,7 +121,7 @@ TEST_F(NonblockingCut, StaggeredOneAfterTheOther)
     cut_and_captured(2, 0);
     EXPECT_EQ(take_orders(1), Types{CKPT_MSG_CUT});
     cut_and_captured(1, 0);
-    EXPECT_EQ(machine.phase(), Phase::log);
+    EXPECT_EQ(machine.phase(), Phase::close);
 }
 
 TEST_F(NonblockingCut, StaggeredInTheOrderOfTheLane)

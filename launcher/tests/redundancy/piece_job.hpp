@@ -161,7 +161,7 @@ class Job
   private:
     EventLoop loop_;
     WorkerThread worker_;
-    Settings settings_;
+    Settings settings_{ckpt::settings::Values()};
     Refusals refusals_;
     std::optional<LocalNode> local_;
     std::unique_ptr<Listener> listener_;

@@ -41,7 +41,7 @@ struct TestNode {
         writer.serve(key);
     }
 
-    Settings settings;
+    Settings settings{ckpt::settings::Values()};
     Refusals refusals;
     Store store;
     RedundancyWriter writer{settings, refusals};

@@ -654,7 +654,7 @@ void SimulatedJob::maybe_request()
         at_once_ = false;
         requests_left_--;
         refuse_ = draw(8) == 0;
-        machine_.request(++epoch_, false, now_);
+        machine_.request(++epoch_, now_);
     }
 }
 
@@ -682,7 +682,7 @@ void SimulatedJob::turn()
         if (draw(20) == 0) {
             machine_.failed("no space left on device", now_);
         } else if (to_capture_.empty()) {
-            machine_.written();
+            machine_.written(now_);
         }
         do_actions();
     }
