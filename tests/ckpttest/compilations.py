@@ -45,22 +45,29 @@ class Compilation:
         return self.source.suffix == ".cpp"
 
 
-def _commands(folder, sources):
-    """Returns what make would do to compile everything in this folder."""
-    call = ["make", "-n", f"OBJEXT={SUFFIX}", "CYGPATH_W=echo", "V=1", "TESTS=", f"--eval={EXTRA}"]
-    # A program that is compiled and linked at once has no object: its source counts as new.
-    for source in sources:
-        call += ["-W", str(source)]
+def _make(folder, *words):
     # MAKEFLAGS: this may be a test that make runs.
     environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS")}
-    done = subprocess.run(
-        [*call, *GOALS],
+    return subprocess.run(
+        ["make", *words],
         cwd=BUILD / folder,
         env=environment,
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def _commands(folder, sources):
+    """Returns what make would do to compile everything in this folder."""
+    # Even a dry run would configure first, which several guards must not do at once.
+    if _make(folder, "-q", "Makefile").returncode != 0:
+        raise NotListed(f"{BUILD / folder} is older than configure.ac or its Makefile.am: build first")
+    call = ["-n", f"OBJEXT={SUFFIX}", "CYGPATH_W=echo", "V=1", "TESTS=", f"--eval={EXTRA}"]
+    # A program that is compiled and linked at once has no object: its source counts as new.
+    for source in sources:
+        call += ["-W", str(source)]
+    done = _make(folder, *call, *GOALS)
     if done.returncode != 0:
         raise NotListed(f"make -n in {BUILD / folder} failed: build first\n{done.stderr}")
     text = done.stdout.replace("\\\n", " ")
