@@ -85,7 +85,8 @@ std::uint64_t parse_bytes(const std::string &text)
 {
     std::string number = text;
     try {
-        if (CLI::AsSizeValue(false)(number).empty()) {
+        const bool has_sign = text.starts_with('-'); /* CLI11 would take 2**64 less the number */
+        if (!has_sign && CLI::AsSizeValue(false)(number).empty()) {
             return std::stoull(number);
         }
     } catch (const std::exception &) { /* throw an error with our own text instead */

@@ -65,6 +65,7 @@ Job::Job(Where where, const Prepare &prepare)
     settings_.host = "n1";
     settings_.launch_namespace = "space";
     settings_.directory = scratch.path();
+    settings_.snapshot = SnapshotMethod::stop; /* all that the pretended ranks can do */
     local_.emplace(loop_, worker_, settings_, refusals_,
                    LocalNode::Hooks{[](auto &) { return ""; }, [](auto &) {}});
     listener_ = std::make_unique<Listener>(
