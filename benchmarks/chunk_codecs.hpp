@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "image/codec.hpp"
-#include "image/compressor.hpp"
+#include "image/codec/codec.hpp"
+#include "image/codec/compressor.hpp"
 
 #include <cstddef>
 #include <memory>

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "chunk_codecs.hpp"
-#include "image/node_file_reader.hpp"
+#include "image/nodefile/node_file_reader.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace ckpt::bench
 {
 
-/* The image's default (launcher/image/node_file_writer.hpp). */
+/* The image's default (launcher/image/write/node_file_writer.hpp). */
 inline constexpr std::size_t chunk_size = 1u << 20;
 
 /* The result of a codec on some chunks. */

@@ -5,8 +5,8 @@
  */
 #include "codec_comparison.hpp"
 
-#include "image/node_file_writer.hpp"
-#include "tests/child_process.hpp"
+#include "image/write/node_file_writer.hpp"
+#include "tests/common/child_process.hpp"
 
 #include <gtest/gtest.h>
 

@@ -29,6 +29,7 @@ BUSY = {
     "test_campaigns",
     "test_files",
     "test_fortran",
+    "test_guards",
     "test_mpi4py",
     "test_openmpi5",
     "test_snapshot",

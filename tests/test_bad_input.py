@@ -252,7 +252,7 @@ def test_before_init_and_after_finalize(lab):
     gates = [lab.directory / "gate", lab.directory / "last gate"]
     job = lab.start(probes.outside_of_mpi(*gates))
     job.let_end()
-    for state, gate in zip(("before MPI_Init", "after MPI_Finalize"), gates):
+    for state, gate in zip(("before MPI_Init", "after MPI_Finalize"), gates, strict=True):
         job.wait_for(state)
         done = lab.ckpt("checkpoint", job.pid)
         expect(done, REFUSED, "MPI_Init|MPI_Finalize|finali[sz]ed")

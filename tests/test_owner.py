@@ -83,7 +83,8 @@ def test_two_nodes_of_one_name_are_refused(lab):
     node = lab.directory / "node"
     node.write_text(
         "#!/bin/sh\n"
-        f"export CKPT_RUN_DIR={lab.directory}/run$OMPI_COMM_WORLD_RANK CKPT_HOST=same CKPT_NODES=2\n"
+        f"export CKPT_RUN_DIR={lab.directory}/run$OMPI_COMM_WORLD_RANK\n"
+        "export CKPT_HOST=same CKPT_NODES=2\n"
         'exec "$@"\n',
         encoding="utf-8",
     )

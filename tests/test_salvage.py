@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`ckpt run --protocol independent`: one rank dies, and the others are saved as they are. The ranks
 are processes that speak the plugin's protocol with their agent and obey lines of commands
-(launcher/tests/fake_rank.cpp); their checkpoints cannot be restarted. However the processes of a
+(launcher/tests/agent/fake_rank.cpp); their checkpoints cannot be restarted. However the processes of a
 job end, the job ends as without the protocol."""
 
 import json

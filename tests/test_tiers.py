@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """CKPT_DIR=FAST,SLOW: checkpoints are copied to a permanent directory."""
 
-import json
 import os
 import shutil
 import subprocess

@@ -5,7 +5,7 @@
 #include "config.h"
 #include "common/checksum.hpp"
 
-#include "common/files.hpp"
+#include "common/files/files.hpp"
 
 #include <algorithm>
 #include <new>

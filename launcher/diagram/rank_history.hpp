@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "image/checkpoint_trace.hpp"
+#include "image/store/checkpoint_trace.hpp"
 
 #include <cstdint>
 #include <vector>

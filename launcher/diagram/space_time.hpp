@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "image/checkpoint_trace.hpp"
+#include "image/store/checkpoint_trace.hpp"
 
 #include <string>
 

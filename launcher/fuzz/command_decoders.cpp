@@ -5,7 +5,7 @@
 #include "config.h"
 #include "fuzz/decoders.hpp"
 
-#include "agent/control.hpp"
+#include "agent/control/control.hpp"
 
 #include <nlohmann/json.hpp>
 

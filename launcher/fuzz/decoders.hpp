@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * decoders.hpp - the table of all decoders of untrusted bytes, for the fuzzer
- * (fuzz_main.cpp) and for a test of each (tests/test_decoder_table.cpp).
+ * (fuzz_main.cpp) and for a test of each (tests/fuzz/test_decoder_table.cpp).
  */
 #pragma once
 

@@ -6,13 +6,13 @@
 #include "config.h"
 #include "fuzz/decoders.hpp"
 
-#include "agent/block_request.hpp"
-#include "agent/frame_seal.hpp"
-#include "agent/frames.hpp"
-#include "agent/handshake.hpp"
-#include "agent/redundancy_order.hpp"
-#include "agent/refusals.hpp"
-#include "agent/sweep_plan.hpp"
+#include "agent/blocks/block_request.hpp"
+#include "agent/links/frame_seal.hpp"
+#include "agent/messages/frames.hpp"
+#include "agent/links/handshake.hpp"
+#include "agent/messages/redundancy_order.hpp"
+#include "agent/base/refusals.hpp"
+#include "agent/messages/sweep_plan.hpp"
 
 #include <optional>
 #include <utility>

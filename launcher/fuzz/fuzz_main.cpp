@@ -5,7 +5,7 @@
  * directory for each decoder, and exits (tests/campaign-fuzz-decoders).
  */
 #include "config.h"
-#include "common/files.hpp"
+#include "common/files/files.hpp"
 #include "fuzz/decoders.hpp"
 
 #include <spdlog/spdlog.h>

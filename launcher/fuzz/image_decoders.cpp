@@ -10,12 +10,12 @@
 #include "common/checksum.hpp"
 #include "common/error.hpp"
 #include "fuzz/scratch.hpp"
-#include "image/encoded_chunk.hpp"
-#include "image/lz4_chunk.hpp"
-#include "image/message_log.hpp"
-#include "image/message_log_content.hpp"
-#include "image/node_file_layout.hpp"
-#include "image/rank_image.hpp"
+#include "image/nodefile/encoded_chunk.hpp"
+#include "image/codec/lz4_chunk.hpp"
+#include "image/nodefile/message_log.hpp"
+#include "image/nodefile/message_log_content.hpp"
+#include "image/nodefile/node_file_layout.hpp"
+#include "image/model/rank_image.hpp"
 #include "redundancy/parity_file.hpp"
 
 #include <nlohmann/json.hpp>

@@ -6,7 +6,7 @@
 #include "config.h"
 #include "fuzz/decoders.hpp"
 
-#include "common/files.hpp"
+#include "common/files/files.hpp"
 #include "fuzz/scratch.hpp"
 #include "journal/log.hpp"
 #include "journal/notes.hpp"

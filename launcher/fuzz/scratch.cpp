@@ -6,7 +6,7 @@
 #include "fuzz/scratch.hpp"
 
 #include "common/error.hpp"
-#include "common/files.hpp"
+#include "common/files/files.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>

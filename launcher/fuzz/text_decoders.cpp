@@ -8,7 +8,7 @@
 #include "common/durations.hpp"
 #include "common/error.hpp"
 #include "fabric/choice.hpp"
-#include "image/codec.hpp"
+#include "image/codec/codec.hpp"
 #include "protocol/checkpoint_interval.hpp"
 #include "redundancy/domains.hpp"
 #include "redundancy/host_list.hpp"

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "agent/peer_identity.hpp"
+#include "agent/base/peer_identity.hpp"
 
 #include <string>
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "image/node_record.hpp"
+#include "image/store/node_record.hpp"
 #include "redundancy/group.hpp"
 
 #include <nlohmann/json.hpp>

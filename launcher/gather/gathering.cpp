@@ -5,9 +5,10 @@
  */
 #include "gather/gathering.hpp"
 
-#include "agent/supervisor_file.hpp"
+#include "agent/supervision/supervisor_file.hpp"
 #include "common/error.hpp"
-#include "common/files.hpp"
+#include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "gather/gather_identity.hpp"
 
 #include <unistd.h>
@@ -113,6 +114,7 @@ void Gathering::plan()
     }
     try {
         const auto plan = plan_tasks(record_, nodes_);
+        CKPT_INVARIANT(plan.size() == nodes_.size());
         is_planned_ = true;
         planned_at_ = steady_clock::now();
         for (Rank &rank : ranks_) {
@@ -136,6 +138,7 @@ void Gathering::finish()
 {
     if (!is_done_ && failure_.empty() &&
         std::ranges::none_of(ranks_, &Rank::is_working)) {
+        CKPT_INVARIANT(is_planned_);
         is_done_ = true;
         tell_all({{"type", "go"}});
         done_(pieces_,

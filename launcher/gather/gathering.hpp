@@ -9,11 +9,11 @@
  */
 #pragma once
 
-#include "agent/peer_listener.hpp"
-#include "agent/refusals.hpp"
+#include "agent/links/peer_listener.hpp"
+#include "agent/base/refusals.hpp"
 #include "common/event_loop.hpp"
 #include "gather/gather_plan.hpp"
-#include "image/node_record.hpp"
+#include "image/store/node_record.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -40,7 +40,7 @@ class Gathering
      * took. */
     using Done = std::function<void(std::size_t pieces, double seconds)>;
 
-    /* Listens, and writes its address to `file` (agent/supervisor_file.hpp). host: name of
+    /* Listens, and writes its address to `file` (agent/supervision/supervisor_file.hpp). host: name of
      * this node. done: called when all ranks are released. Throws Error. `loop` must outlive
      * this object. */
     Gathering(EventLoop &loop, std::filesystem::path file, std::string host,

@@ -5,12 +5,13 @@
  */
 #include "gather/node_gatherer.hpp"
 
-#include "agent/group_members.hpp"
+#include "agent/blocks/group_members.hpp"
 #include "common/error.hpp"
-#include "common/files.hpp"
+#include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "gather/gather_identity.hpp"
-#include "image/job_directory.hpp"
-#include "image/manifest.hpp"
+#include "image/store/job_directory.hpp"
+#include "image/store/manifest.hpp"
 #include "redundancy/rebuild.hpp"
 
 #include <sys/epoll.h>
@@ -144,6 +145,7 @@ void NodeGatherer::do_tasks(const Tasks &tasks, const std::string &manifest)
     for (const Fetch &fetch : tasks.fetch) {
         const GroupMembers from(directory_, {fetch.place}, key_, gathers_as(host_),
                                 Unreachable::is_an_error, fabric_);
+        CKPT_INVARIANT(from.sources().size() == 1);
         redundancy::fetch_piece(fetch.piece, directory_, *from.sources()[0]);
     }
     for (const Rebuild &rebuild : tasks.rebuild) {

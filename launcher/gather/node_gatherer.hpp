@@ -6,12 +6,12 @@
  */
 #pragma once
 
-#include "agent/block_server.hpp"
-#include "agent/fabric_use.hpp"
-#include "agent/peer_connection.hpp"
-#include "agent/refusals.hpp"
-#include "agent/supervisor_file.hpp"
-#include "agent/worker_thread.hpp"
+#include "agent/blocks/block_server.hpp"
+#include "agent/blocks/fabric_use.hpp"
+#include "agent/links/peer_connection.hpp"
+#include "agent/base/refusals.hpp"
+#include "agent/supervision/supervisor_file.hpp"
+#include "agent/base/worker_thread.hpp"
 #include "common/event_loop.hpp"
 #include "gather/gather_plan.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "ckpt/journal.h"
 #include "common/error.hpp"
-#include "common/files.hpp"
+#include "common/files/files.hpp"
 #include "journal/file_change.hpp"
 
 #include <fcntl.h>

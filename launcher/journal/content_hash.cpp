@@ -7,7 +7,7 @@
 #include "journal/content_hash.hpp"
 
 #include "ckpt/journal.h"
-#include "common/files.hpp"
+#include "common/files/files.hpp"
 
 #include <isa-l/crc.h>
 

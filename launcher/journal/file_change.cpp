@@ -7,7 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/fault.hpp"
-#include "common/files.hpp"
+#include "common/files/files.hpp"
 #include "journal/tree.hpp"
 
 #include <fcntl.h>

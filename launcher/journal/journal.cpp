@@ -6,7 +6,7 @@
 #include "journal/journal.hpp"
 
 #include "common/error.hpp"
-#include "common/files.hpp"
+#include "common/files/files.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>

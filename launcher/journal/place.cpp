@@ -4,8 +4,8 @@
  */
 #include "journal/place.hpp"
 
-#include "common/files.hpp"
-#include "image/job_directory.hpp"
+#include "common/files/files.hpp"
+#include "image/store/job_directory.hpp"
 
 namespace ckpt::journal
 {

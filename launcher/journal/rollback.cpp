@@ -7,7 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/fault.hpp"
-#include "common/files.hpp"
+#include "common/files/files.hpp"
 #include "journal/concealed.hpp"
 #include "journal/forecast.hpp"
 #include "journal/removal.hpp"

@@ -4,6 +4,8 @@
  */
 #include "protocol/ghost.hpp"
 
+#include "common/invariant.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,6 +23,7 @@ Ghost::Ghost(int rank, std::uint64_t snapshot, std::vector<ckpt_clock> clocks,
         entered_.push_back(clock.entered);
         clock.entered = std::min(clock.entered, clock.left);
     }
+    CKPT_INVARIANT(entered_.size() == clocks_.size());
 }
 
 ckpt_message Ghost::answer(ckpt_message_type type) const
@@ -98,6 +101,7 @@ Ghost::Answer Ghost::ordered(ckpt_message_type type, std::uint64_t epoch)
 Ghost::Answer Ghost::set_targets(const std::vector<std::uint64_t> &targets)
 {
     const std::size_t count = std::min(targets.size(), clocks_.size());
+    CKPT_INVARIANT(count <= entered_.size());
 
     for (std::size_t i = 0; i < count; i++) {
         ckpt_clock &clock = clocks_[i];
@@ -109,6 +113,7 @@ Ghost::Answer Ghost::set_targets(const std::vector<std::uint64_t> &targets)
                            "have left it");
         }
         clock.entered = clock.left = targets[i];
+        CKPT_INVARIANT(clock.left <= entered_[i]); /* what it has done, or was about to do */
         clock.settled = std::max(clock.settled, targets[i]);
     }
     return std::nullopt;

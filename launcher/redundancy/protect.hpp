@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "image/write_limit.hpp"
+#include "image/io/write_limit.hpp"
 #include "redundancy/block_source.hpp"
 #include "redundancy/group.hpp"
 

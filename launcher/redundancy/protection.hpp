@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "image/manifest.hpp"
+#include "image/store/manifest.hpp"
 #include "redundancy/group.hpp"
 #include "redundancy/scheme.hpp"
 

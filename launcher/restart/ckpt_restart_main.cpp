@@ -10,15 +10,15 @@
 #include "common/error.hpp"
 #include "common/memory.hpp"
 #include "common/parallel.hpp"
-#include "image/image_key.hpp"
-#include "image/manifest.hpp"
-#include "image/piece_chain.hpp"
+#include "image/seal/image_key.hpp"
+#include "image/store/manifest.hpp"
+#include "image/store/piece_chain.hpp"
 #include "restart/meeting.hpp"
 #include "restart/place.hpp"
 #include "restart/process.hpp"
 
 extern "C" {
-#include "task/started.h"
+#include "process/started.h"
 }
 
 #include <sys/personality.h>

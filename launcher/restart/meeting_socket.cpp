@@ -6,8 +6,8 @@
 #include "restart/meeting_socket.hpp"
 
 #include "common/error.hpp"
-#include "common/files.hpp"
-#include "common/temporary_name.hpp"
+#include "common/files/files.hpp"
+#include "common/files/temporary_name.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

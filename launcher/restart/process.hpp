@@ -6,7 +6,7 @@
 #pragma once
 
 #include "common/fd.hpp"
-#include "image/node_file_reader.hpp"
+#include "image/nodefile/node_file_reader.hpp"
 #include "restart/meeting.hpp"
 #include "restart/staged_bytes.hpp"
 

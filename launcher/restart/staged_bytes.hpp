@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "image/rank_image.hpp"
+#include "image/model/rank_image.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -5,9 +5,10 @@
 #include "supervise/supervisor.hpp"
 
 #include "common/error.hpp"
-#include "common/files.hpp"
-#include "agent/member_table.hpp"
-#include "agent/supervisor_file.hpp"
+#include "common/files/files.hpp"
+#include "common/invariant.hpp"
+#include "agent/supervision/member_table.hpp"
+#include "agent/supervision/supervisor_file.hpp"
 
 #include <unistd.h>
 
@@ -230,6 +231,7 @@ void Supervisor::begin_membership()
         table_.members.push_back(*agent.member);
         lives_[agent.host] = membership::first_life;
     }
+    CKPT_INVARIANT(table_.members.size() == agents_.size() + 1); /* and ckpt run itself */
     for (Agent &agent : agents_) {
         let_in(agent);
     }
@@ -303,6 +305,7 @@ void Supervisor::let_in(Agent &agent)
     *entry = *agent.member;
     membership::Table its = table_;
     its.self = static_cast<membership::MemberId>(entry - table_.members.begin());
+    CKPT_INVARIANT(its.self > 0 && its.self < its.members.size());
     its.life = lives_[agent.host];
     agent.stream->send({{"type", "members"}, {"table", to_frame(its)}});
     if (is_proven_) {
@@ -388,6 +391,7 @@ bool Supervisor::request(const control::Request &request, Answer answer,
     if (found == agents_.end()) {
         return false;
     }
+    CKPT_INVARIANT(found->stream != nullptr);
     asked_[++last_number_] = {std::move(answer), std::move(gone)};
     found->stream->send(
         {{"type", "request"}, {"number", last_number_}, {"request", request}});

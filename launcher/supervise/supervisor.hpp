@@ -5,9 +5,9 @@
  */
 #pragma once
 
-#include "agent/control.hpp"
-#include "agent/loop_timer.hpp"
-#include "agent/peer_listener.hpp"
+#include "agent/control/control.hpp"
+#include "agent/base/loop_timer.hpp"
+#include "agent/links/peer_listener.hpp"
 #include "membership/membership_service.hpp"
 #include "supervise/launch_watch.hpp"
 

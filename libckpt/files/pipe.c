@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pipe.c - pipes, named and unnamed: recreated with their bytes. Other ranks of the node
- * may have the other ends (launcher/image/connections.hpp).
+ * may have the other ends (launcher/image/memory/connections.hpp).
  */
 #include "files/file_kind.h"
 

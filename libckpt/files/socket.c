@@ -4,7 +4,7 @@
  *
  * The save takes nothing out of a socket. Data in transit is known if both ends
  * are stopped. So a socket's description names the other end, which must be in
- * this process or in another rank of the node (launcher/image/connections.hpp).
+ * this process or in another rank of the node (launcher/image/memory/connections.hpp).
  */
 #include "files/socket.h"
 

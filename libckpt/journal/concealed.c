@@ -5,7 +5,7 @@
 #include "journal/concealed.h"
 
 #include "base/text.h"
-#include "journal/keep.h"
+#include "journal/log/keep.h"
 #include "sys/descriptor.h"
 #include "sys/syscall.h"
 

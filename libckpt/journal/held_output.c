@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "journal/concealed.h"
-#include "journal/undo_log.h"
+#include "journal/log/undo_log.h"
 #include "sys/syscall.h"
 
 #include <errno.h>

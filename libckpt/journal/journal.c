@@ -14,7 +14,7 @@
 #include "journal/listing.h"
 #include "journal/name.h"
 #include "journal/path.h"
-#include "journal/record_locks.h"
+#include "journal/log/record_locks.h"
 #include "journal/redirect.h"
 #include "journal/shadow.h"
 #include "journal/sites.h"

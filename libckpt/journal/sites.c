@@ -8,6 +8,7 @@
 #include "journal/call.h"
 #include "sys/cpu.h"
 #include "sys/syscall.h"
+#include "process/diverted.h"
 
 #include <cpuid.h>
 #include <dlfcn.h>
@@ -285,6 +286,39 @@ static int divert(struct ckpt_failure *failure)
                                   "the code of libc cannot be protected again");
 }
 
+static const struct ckpt_journal_site *site_of(uintptr_t address)
+{
+    if (address < sites.text_start || address >= sites.text_end) {
+        return NULL;
+    }
+    for (size_t i = 0; i < sites.count; i++) {
+        if (sites.site[i].back == address) {
+            return &sites.site[i];
+        }
+    }
+    return NULL;
+}
+
+static long number_at(const void *address)
+{
+    const struct ckpt_journal_site *site = site_of((uintptr_t)address);
+
+    return site == NULL ? -1 : (long)site->number;
+}
+
+static void rewind_call(ucontext_t *context)
+{
+    greg_t *registers = context->uc_mcontext.gregs;
+    const uintptr_t at = (uintptr_t)registers[REG_RIP];
+
+    if (at >= (uintptr_t)ckpt_journal_tail &&
+        at < (uintptr_t)ckpt_journal_tail_end) {
+        registers[REG_RIP] = (greg_t)(uintptr_t)ckpt_journal_enter;
+    } else if (site_of(at) != NULL) {
+        registers[REG_RIP] = (greg_t)site_of(at)->again;
+    }
+}
+
 int ckpt_journal_sites_open(struct ckpt_failure *failure)
 {
     static int opened;
@@ -305,40 +339,8 @@ int ckpt_journal_sites_open(struct ckpt_failure *failure)
         result = map_stubs(failure);
     }
     if (result == 0) {
+        ckpt_diverted_by(number_at, rewind_call);
         result = divert(failure);
     }
     return result;
-}
-
-static const struct ckpt_journal_site *site_of(uintptr_t address)
-{
-    if (address < sites.text_start || address >= sites.text_end) {
-        return NULL;
-    }
-    for (size_t i = 0; i < sites.count; i++) {
-        if (sites.site[i].back == address) {
-            return &sites.site[i];
-        }
-    }
-    return NULL;
-}
-
-long ckpt_journal_site_number(const void *address)
-{
-    const struct ckpt_journal_site *site = site_of((uintptr_t)address);
-
-    return site == NULL ? -1 : (long)site->number;
-}
-
-void ckpt_journal_site_rewind(ucontext_t *context)
-{
-    greg_t *registers = context->uc_mcontext.gregs;
-    const uintptr_t at = (uintptr_t)registers[REG_RIP];
-
-    if (at >= (uintptr_t)ckpt_journal_tail &&
-        at < (uintptr_t)ckpt_journal_tail_end) {
-        registers[REG_RIP] = (greg_t)(uintptr_t)ckpt_journal_enter;
-    } else if (site_of(at) != NULL) {
-        registers[REG_RIP] = (greg_t)site_of(at)->again;
-    }
 }

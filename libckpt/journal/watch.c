@@ -5,9 +5,9 @@
 #include "journal/watch.h"
 
 #include "base/text.h"
-#include "journal/content_hash.h"
+#include "journal/log/content_hash.h"
 #include "journal/known.h"
-#include "journal/undo_log.h"
+#include "journal/log/undo_log.h"
 #include "journal/path.h"
 #include "journal/streams.h"
 #include "sys/syscall.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * protection.h - pages of this process that an agent has write-protected because it has not
- * saved them yet (launcher/image/write_protection.hpp).
+ * saved them yet (launcher/image/memory/write_protection.hpp).
  */
 #ifndef CKPT_PROTECTION_H
 #define CKPT_PROTECTION_H

@@ -6,8 +6,8 @@
 
 #include "restore/blob_args.h"
 #include "restore/restore_state.h"
-#include "restore/vdso.h"
 #include "sys/syscall.h"
+#include "process/vdso.h"
 
 #include <dirent.h>
 #include <elf.h>

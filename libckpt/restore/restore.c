@@ -8,7 +8,7 @@
 #include "memory/maps.h"
 #include "restore/restore_state.h"
 #include "sys/cpu.h"
-#include "sys/xsave.h"
+#include "process/xsave.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -18,11 +18,11 @@
  */
 #include "task/interrupted.h"
 
-#include "journal/sites.h"
 #include "sys/futex_clock.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
 #include "task/deadline.h"
+#include "process/diverted.h"
 #include "task/parking.h"
 #include "task/pending.h"
 #include "task/program_clock.h"
@@ -110,7 +110,7 @@ static long number_before(const unsigned char *end, const uint64_t *stack)
     if (ckpt_syscall_return != NULL && end == ckpt_syscall_return) {
         return (long)*stack;
     }
-    number = (int32_t)ckpt_journal_site_number(end - SYSCALL_SIZE);
+    number = (int32_t)ckpt_diverted_number(end - SYSCALL_SIZE);
     if (number >= 0) {
         return number;
     }

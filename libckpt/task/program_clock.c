@@ -2,14 +2,14 @@
 /*
  * program_clock.c - implements program_clock.h.
  *
- * After a restart the saved vDSO consists only of jumps to this kernel's vDSO (restore/vdso.c).
+ * After a restart the saved vDSO consists only of jumps to this kernel's vDSO (process/vdso.c).
  * The jump of clock_gettime is redirected to read_clock() here.
  */
 #include "task/program_clock.h"
 
 #include "memory/regions.h"
-#include "restore/vdso.h"
 #include "sys/syscall.h"
+#include "process/vdso.h"
 
 #include <elf.h>
 #include <errno.h>

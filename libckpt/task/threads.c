@@ -15,12 +15,11 @@
 
 #include "base/directory.h"
 #include "base/text.h"
-#include "journal/sites.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
-#include "sys/xsave.h"
 #include "task/busy.h"
-#include "task/descriptor_room.h"
+#include "process/descriptor_room.h"
+#include "process/diverted.h"
 #include "task/handler_stack.h"
 #include "task/interrupted.h"
 #include "task/leave_clock.h"
@@ -29,6 +28,7 @@
 #include "task/pending.h"
 #include "task/program_clock.h"
 #include "task/signal_sets.h"
+#include "process/xsave.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -250,7 +250,7 @@ static void on_checkpoint_signal(int signal, siginfo_t *info, void *context)
     }
     answer_apart(info, context, in_lower, tid);
     if (!in_lower) { /* the journal may have begun another generation meanwhile */
-        ckpt_journal_site_rewind(context);
+        ckpt_diverted_rewind(context);
     }
     if (switched) {
         ckpt_thread_pointer_set(interrupted);

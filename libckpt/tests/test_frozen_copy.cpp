@@ -6,7 +6,7 @@ extern "C" {
 #include "base/arena.h"
 #include "ckpt/snapshot.h"
 #include "memory/advice.h"
-#include "task/frozen_copy.h"
+#include "process/frozen_copy.h"
 }
 
 #include <algorithm>

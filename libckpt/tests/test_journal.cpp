@@ -8,10 +8,11 @@
 extern "C" {
 #include "ckpt/journal.h"
 #include "journal/call.h"
-#include "journal/checksum.h"
+#include "journal/log/checksum.h"
 #include "journal/journal.h"
-#include "journal/record_locks.h"
+#include "journal/log/record_locks.h"
 #include "journal/sites.h"
+#include "process/diverted.h"
 }
 
 #include <gtest/gtest.h>
@@ -702,18 +703,18 @@ TEST_F(Journal, InterruptedCallBeginsAgain)
         auto *code = reinterpret_cast<const unsigned char *>(&unlink);
         ucontext_t context{};
         for (int i = 0; i < 64; i++) {
-            if (ckpt_journal_site_number(code + i) == 87) {
+            if (ckpt_diverted_number(code + i) == 87) {
                 context.uc_mcontext.gregs[REG_RIP] = reinterpret_cast<greg_t>(code + i);
             }
         }
         const greg_t at = context.uc_mcontext.gregs[REG_RIP];
         REQUIRE(at != 0);
-        ckpt_journal_site_rewind(&context);
+        ckpt_diverted_rewind(&context);
         const greg_t again = context.uc_mcontext.gregs[REG_RIP];
         /* The stub: it has all arguments. */
         const unsigned char load[] = {0x49, 0xbb};
         REQUIRE(std::memcmp(reinterpret_cast<const void *>(again), load, 2) == 0);
-        ckpt_journal_site_rewind(&context); /* elsewhere: no effect */
+        ckpt_diverted_rewind(&context); /* elsewhere: no effect */
         REQUIRE(context.uc_mcontext.gregs[REG_RIP] == again);
     });
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Debian's shells, by their names in /proc/PID/exe. `ckpt run` has the same
- * list (launcher/cli/program_file.cpp). */
+ * list (launcher/cli/launchers/program_file.cpp). */
 static const char *const shells[] = {"sh",   "bash",  "dash", "zsh", "zsh5", "ksh93",
                                      "mksh", "csh",   "tcsh", "bsd-csh", "fish",
                                      "busybox"};

@@ -6,7 +6,7 @@
 #include "handles/attribute.h"
 
 #include "handles/attribute_functions.h"
-#include "wrap/wrapper.h"
+#include "handles/wrapper.h"
 
 #include <stdlib.h>
 

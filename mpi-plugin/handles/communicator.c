@@ -10,13 +10,12 @@
 #include "handles/communicator.h"
 
 #include "base/arena.h"
-#include "cut/message_log.h"
-#include "cut/partition.h"
-#include "cut/rank_page.h"
 #include "handles/attribute.h"
 #include "handles/channels.h"
 #include "handles/hints.h"
 #include "handles/kinds.h"
+#include "handles/message_log.h"
+#include "link/rank_page.h"
 #include "runtime/crossing.h"
 #include "runtime/free_later.h"
 
@@ -325,11 +324,21 @@ static void retire_counters(MPI_Comm comm)
     }
 }
 
+static void discard_transfers(MPI_Comm comm)
+{
+    while (comm->made != NULL) {
+        struct ckpt_made *entry = comm->made;
+
+        comm->made = entry->next;
+        ckpt_memory_free(entry, sizeof(*entry));
+    }
+}
+
 void ckpt_communicator_destroy(MPI_Comm comm)
 {
     retire_counters(comm);
     ckpt_log_discard(comm);
-    ckpt_partition_discard(comm);
+    discard_transfers(comm);
     if (comm->slot != UINT32_MAX) {
         ckpt_rank_page_give(comm->slot);
     }

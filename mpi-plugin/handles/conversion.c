@@ -8,10 +8,10 @@
  */
 #include "handles/communicator.h"
 #include "handles/fortran_handles.h"
+#include "handles/message_log.h"
 #include "handles/request.h"
 #include "handles/window.h"
-#include "cut/message_log.h"
-#include "wrap/wrapper.h"
+#include "handles/wrapper.h"
 
 #include <stdlib.h>
 

@@ -8,10 +8,10 @@
  */
 #include "independent/delivery.h"
 
-#include "independent/combine.h"
 #include "independent/direct.h"
 #include "independent/fault.h"
 #include "independent/interval.h"
+#include "independent/log/combine.h"
 #include "independent/pause.h"
 #include "independent/replay.h"
 #include "independent/staging.h"

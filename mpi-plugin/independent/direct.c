@@ -7,7 +7,7 @@
 #include "handles/info.h"
 #include "independent/delivery.h"
 #include "independent/fault.h"
-#include "independent/quiet.h"
+#include "independent/log/quiet.h"
 #include "independent/replay.h"
 #include "runtime/runtime.h"
 

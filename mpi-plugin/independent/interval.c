@@ -48,7 +48,7 @@ struct ckpt_volatile_log *ckpt_log_of(int rank)
 static int share_logs(int rank_count, uint64_t *bytes)
 {
     uintptr_t upper = ckpt_enter();
-    void *memory;
+    void *memory = NULL; /* what an error leaves */
     int code = CKPT_FUNCTION(Allreduce)(MPI_IN_PLACE, bytes, 1, CKPT_LOWER(MPI_UINT64_T),
                                         CKPT_LOWER(MPI_MAX), CKPT_LOWER(MPI_COMM_WORLD));
 

@@ -21,11 +21,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static struct ckpt_independent_rank unread;
-
-struct ckpt_independent_page *ckpt_independent;
-struct ckpt_independent_rank *ckpt_independent_self = &unread;
-
 /* A memory file as its maker announces it to the others; error: 0 on success. */
 struct offer {
     int error;

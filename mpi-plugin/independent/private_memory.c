@@ -5,8 +5,8 @@
 #include "config.h"
 #include "independent/private_memory.h"
 
-#include "independent/applied.h"
 #include "independent/interval.h"
+#include "independent/log/applied.h"
 #include "sys/syscall.h"
 
 #include <errno.h>

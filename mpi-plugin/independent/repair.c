@@ -6,8 +6,8 @@
 
 #include "independent/delivery.h"
 #include "independent/interval.h"
+#include "independent/log/quiet.h"
 #include "independent/page.h"
-#include "independent/quiet.h"
 #include "independent/staging.h"
 
 /* The rank may have been killed while it reset an empty ring. */

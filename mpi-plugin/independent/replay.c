@@ -14,7 +14,6 @@
 
 #include <string.h>
 
-int ckpt_replaying;
 
 static struct {
     uint64_t event;     /* position of the next event */
@@ -211,7 +210,7 @@ void ckpt_replay_begin(void)
     note_progress();
 }
 
-void ckpt_replay_begin_present(void)
+void ckpt_replay_end(void)
 {
     if (replay.ends) {
         ckpt_private_end();

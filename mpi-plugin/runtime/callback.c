@@ -7,8 +7,8 @@
 #define _GNU_SOURCE
 #include "runtime/callback.h"
 
-#include "cut/report.h"
 #include "runtime/crossing.h"
+#include "runtime/state.h"
 #include "sys/syscall.h"
 #include "task/program_clock.h"
 #include "task/threads.h"

@@ -55,7 +55,7 @@ static struct {
  * still. But it may run an operation of the application, which may wait for a
  * thread that waits for the lock. Meanwhile the lock is on offer: a thread that
  * has waited long enough passes it to the next ticket. The rank then runs on,
- * and acts as if the service thread were in the lower half (cut/service.c).
+ * and acts as if the service thread were in the lower half (cut/service/service.c).
  */
 enum { NO_OFFER, OFFERED, TAKEN };
 static uint32_t offer;

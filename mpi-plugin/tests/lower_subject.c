@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "lower/host_yield.h"
+#include "lower/host/host_yield.h"
 #include "lower/library.h"
 #include "lower/lower.h"
 #include "lower/mappings.h"

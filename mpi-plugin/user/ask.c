@@ -6,8 +6,8 @@
 #include "user/ask.h"
 
 #include "base/text.h"
-#include "cut/agent_link.h"
-#include "cut/report.h"
+#include "cut/messages/report.h"
+#include "link/agent_link.h"
 #include "user/hold.h"
 
 #define CKPT_INTERFACE_ONLY

@@ -5,11 +5,11 @@
  */
 #include "user/hold.h"
 
-#include "cut/agent_link.h"
-#include "cut/attach.h"
-#include "cut/rank_page.h"
-#include "cut/report.h"
-#include "cut/service.h"
+#include "cut/messages/report.h"
+#include "cut/service/attach.h"
+#include "cut/service/service.h"
+#include "link/agent_link.h"
+#include "link/rank_page.h"
 #include "runtime/crossing.h"
 #include "sys/syscall.h"
 #include "user/hold_state.h"

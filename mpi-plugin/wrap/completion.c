@@ -2,14 +2,14 @@
 /*
  * completion.c - waiting for and testing requests (MPI 3.1, section 3.7).
  */
-#include "cut/epoch.h"
+#include "cut/messages/epoch.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
+#include "handles/wrapper.h"
 #include "runtime/callback.h"
 #include "wrap/partitioned.h"
 #include "wrap/pending_set.h"
 #include "wrap/persistent.h"
-#include "wrap/wrapper.h"
 
 #include <stdlib.h>
 

@@ -8,8 +8,8 @@
  * that its operations are complete. Both are counted, drained and logged like
  * the application's messages.
  */
-#include "cut/collective.h"
-#include "independent/sync.h"
+#include "cut/collectives/collective.h"
+#include "independent/calls/sync.h"
 #include "wrap/window_wrapper.h"
 
 #include <stdlib.h>

@@ -10,10 +10,10 @@
  * announcement there. If it cannot get a lock it takes the announcement back,
  * and tries again after a service of the agent.
  */
-#include "cut/message_log.h"
+#include "handles/message_log.h"
 #include "handles/request.h"
+#include "independent/calls/sync.h"
 #include "independent/delivery.h"
-#include "independent/sync.h"
 #include "wrap/window_wrapper.h"
 
 #include <sched.h>

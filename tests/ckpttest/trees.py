@@ -52,7 +52,8 @@ def look_at(directory):
 
 def require_same(expected, found):
     """Fails with the names that differ."""
-    names = [name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name)]
+    every = expected.keys() | found.keys()
+    names = [name for name in every if expected.get(name) != found.get(name)]
     assert not names, {name: (expected.get(name), found.get(name)) for name in sorted(names)[:3]}
 
 

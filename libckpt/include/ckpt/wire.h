@@ -118,7 +118,7 @@ enum ckpt_message_type {
     CKPT_MSG_LOGGED = 10, /* arg[0] messages, arg[1] bytes that crossed the cut; the rank's
                              history is in the page */
     CKPT_MSG_FROZEN = 11, /* arg[0]: pid of a copy of the process; carries the connection to it
-                             (task/frozen_copy.h); or 0: no copy, text: why */
+                             (process/frozen_copy.h); or 0: no copy, text: why */
     CKPT_MSG_WATCHED = 12, /* arg[1]: 1: carries a userfaultfd(2) that the rank keeps, too;
                               another WATCHED follows when the rank has closed it. arg[0]: 0, or the
                               error number: no userfaultfd */

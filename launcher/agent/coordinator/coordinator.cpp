@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * coordinator.cpp - one job: its name and directory, requests for checkpoints, and the answers to
+ * them.
+ */
+#include "agent/coordinator/coordinator.hpp"
+
+#include "common/background.hpp"
+#include "common/durations.hpp"
+#include "common/error.hpp"
+#include "common/processes.hpp"
+#include "image/seal/image_key.hpp"
+#include "image/nodefile/message_log.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <memory>
+#include <utility>
+
+namespace ckpt
+{
+
+namespace
+{
+
+using std::chrono::steady_clock;
+
+/* Interval at which the coordinator reads the rank pages while ranks align. */
+constexpr auto align_tick = std::chrono::milliseconds(2);
+/* Interval at which ranks that must log messages are reminded. */
+constexpr auto moving_tick = std::chrono::milliseconds(10);
+/* Interval at which the coordinator reads the rank pages while ranks hold a request. */
+constexpr auto held_tick = std::chrono::milliseconds(20);
+constexpr auto progress_tick = std::chrono::milliseconds(100);
+/* Interval at which the coordinator reads the page of ranks with independent checkpoints. */
+constexpr auto cap_tick = std::chrono::milliseconds(250);
+constexpr auto periodic_retry = std::chrono::seconds(1);
+/* How long the survivors of a dead rank may take to stop. */
+constexpr auto salvage_patience = std::chrono::seconds(10);
+constexpr std::size_t longest_program_name = 100;
+
+CutProtocol::Options machine_options(const Settings &settings)
+{
+    CutProtocol::Options options;
+    options.timeout =
+        std::chrono::duration_cast<CutProtocol::Duration>(settings.timeout);
+    return options;
+}
+
+steady_clock::duration whole(CheckpointInterval::Duration duration)
+{
+    return std::chrono::duration_cast<steady_clock::duration>(duration);
+}
+
+/* Returns `text` in a form that can be part of a job's name. */
+std::string name_part(std::string text)
+{
+    for (char &letter : text) {
+        bool good = std::isalnum(static_cast<unsigned char>(letter)) ||
+                    letter == '.' || letter == '_' || letter == '-';
+        letter = good ? letter : '_';
+    }
+    if (text.empty() || text.front() == '.') {
+        text.insert(text.begin(), '_');
+    }
+    return text.substr(0, longest_program_name);
+}
+
+} // namespace
+
+Coordinator::Coordinator(const Settings &settings, WorkerThread &worker,
+                         const LaunchFacts &facts, int rank_count,
+                         Answer answer, Hooks hooks)
+    : settings_(settings), worker_(worker), answer_(std::move(answer)),
+      hooks_(std::move(hooks)),
+      facts_(facts), opener_(settings, facts.launcher_pid), where_(rank_count), hosts_(rank_count),
+      machine_(rank_count, *this, machine_options(settings)),
+      choice_(CutChoice::protocol_from(settings.protocol),
+              CutChoice::stagger_from(settings.stagger)),
+      epoch_(settings.restart_number), interval_(settings.interval)
+{
+    remover_.run(step_back);
+    choose_name(facts);
+    open_at_start();
+}
+
+/* ---- The job and its directory -------------------------------------------- */
+
+void Coordinator::choose_name(const LaunchFacts &facts)
+{
+    job_ = settings_.restart_job.empty() ? settings_.name
+                                         : settings_.restart_job;
+    try {
+        if (!job_.empty()) {
+            require_job_name(job_);
+            return;
+        }
+    } catch (const Error &error) {
+        spdlog::warn("{}", error.what());
+    }
+    job_ = name_part(facts.program) + "-" +
+           (facts.launcher_pid > 0
+                ? std::to_string(facts.launcher_pid)
+                : control::namespace_hash(settings_.launch_namespace));
+}
+
+JobState Coordinator::job_state(const char *text) const
+{
+    return opener_.state(job_, earlier_, text);
+}
+
+/* The lock in the slow store says who owns the job. TierFlush writes the state there on its own
+ * thread. */
+void Coordinator::write_job_state(const JobState &state)
+{
+    ownership_->require_ours(); /* a later launch writes its own state */
+    store_->write_job_state(state);
+    if (flush_) {
+        flush_->write_job_state(state);
+    }
+}
+
+void Coordinator::end(bool is_asked_for)
+{
+    ended_as_ = killed_ || machine_.has_finished() ? "ended"
+                : is_asked_for                     ? control::interrupted
+                                                   : "failed";
+    if (!store_) {
+        return;
+    }
+    worker_.stop(); /* the worker may still have an older state to write */
+    try {
+        write_job_state(job_state(ended_as_.c_str()));
+        ownership_->release();
+    } catch (const std::exception &error) {
+        spdlog::error("{}", error.what());
+    }
+    free_nodes();
+    spdlog::info("job {} has ended{}", job_,
+                 ended_as_ == control::interrupted ? ", on request" : "");
+}
+
+/* ---- Requests ------------------------------------------------------------- */
+
+void Coordinator::answer(const Waiting &waiting, const control::Reply &reply)
+{
+    if (waiting.client != 0) { /* 0: a periodic checkpoint, or a rank */
+        answer_(waiting.client, reply);
+    }
+    if (waiting.rank >= 0 && reply.event != "progress" && where_[waiting.rank] != nullptr) {
+        where_[waiting.rank]->send({waiting.rank, CKPT_MSG_ANSWER, true, waiting.number,
+                                    reply.error},
+                                   epoch_);
+    }
+}
+
+void Coordinator::answer_error(const Waiting &waiting, const std::string &text)
+{
+    control::Reply reply;
+
+    reply.event = "error";
+    reply.error = text;
+    answer(waiting, reply);
+}
+
+void Coordinator::request(ClientId client, Then then)
+{
+    request({client, then});
+}
+
+void Coordinator::request(const Waiting &waiting)
+{
+    if (is_holding()) {
+        held_clients_.push_back(waiting);
+        tell_held();
+    } else if (machine_.phase() == Phase::idle) {
+        start({waiting}, steady_clock::now(), choice_.protocol());
+    } else if (machine_.may_join()) {
+        attempt_.then = std::max(attempt_.then, waiting.then);
+        machine_.join(waiting.then != Then::go_on);
+        clients_.push_back(waiting);
+        tell_progress(true);
+    } else {
+        if (queue_.empty()) {
+            wait_for_undo(steady_clock::now());
+        }
+        queue_.push_back(waiting);
+        control::Reply reply;
+        reply.event = "progress";
+        reply.progress.phase = "queued";
+        reply.progress.rank_count = machine_.rank_count();
+        answer(waiting, reply);
+    }
+}
+
+void Coordinator::client_gone(ClientId client)
+{
+    auto is = [client](const Waiting &waiting) {
+        return waiting.client == client;
+    };
+    std::erase_if(clients_, is);
+    std::erase_if(queue_, is);
+    for (Unopened &waiting : unopened_) {
+        std::erase_if(waiting.clients, is);
+    }
+    std::erase_if(unopened_, [](const Unopened &waiting) { return waiting.clients.empty(); });
+    if (std::erase_if(held_clients_, is) > 0 && !is_holding()) {
+        drop_held("the request was withdrawn");
+    }
+}
+
+/* CUT names the log that a rank has to write. Returns whether that path fits into a message. */
+bool Coordinator::can_name_logs() const
+{
+    const std::string any_number(std::numeric_limits<std::uint64_t>::digits10 + 1, '0');
+    const auto log = message_log_path(store_->directory() / job_ / any_number,
+                                      machine_.rank_count());
+
+    return log.native().size() < sizeof(ckpt_message::text);
+}
+
+/* Pieces are named after nodes, so two nodes with one name would overwrite each other's piece.
+ * Returns why no checkpoint can be taken, or "". */
+std::string Coordinator::name_of_two_nodes() const
+{
+    std::map<std::string, const Node *> named;
+
+    for (const Node *node : where_) {
+        if (node != nullptr && named.try_emplace(node->host(), node).first->second != node) {
+            return fmt::format("two nodes have the name {}: give each its own (CKPT_HOST)",
+                               node->host());
+        }
+    }
+    return {};
+}
+
+/* Returns why no checkpoint can be taken now, or "". */
+std::string Coordinator::obstacle() const
+{
+    const std::string obstacle = machine_.obstacle();
+
+    return obstacle.empty() ? name_of_two_nodes() : obstacle;
+}
+
+void Coordinator::refuse(const std::vector<Waiting> &clients, const std::string &why)
+{
+    for (const Waiting &waiting : clients) {
+        answer_error(waiting, why);
+    }
+    end_salvage(0, why);
+    end_held();
+    worker_.reply([this] { start_waiting(); }); /* if this attempt was a repetition */
+}
+
+void Coordinator::start(std::vector<Waiting> clients, Time now,
+                        Protocol protocol)
+{
+    const std::string why_not = obstacle();
+
+    if (!why_not.empty()) {
+        refuse(clients, why_not);
+    } else if (!store_ || lacks_journal()) {
+        wait_until_opened(std::move(clients), protocol);
+    } else {
+        begin(std::move(clients), now, protocol);
+    }
+}
+
+/* Requires that obstacle() returns "" and that the store is open. */
+void Coordinator::begin(std::vector<Waiting> clients, Time now, Protocol protocol)
+{
+    if (protocol != Protocol::sync_and_stop && !can_name_logs()) {
+        spdlog::warn("the path of {} is too long for other protocols than "
+                     "Sync-and-Stop",
+                     store_->directory().string());
+        protocol = Protocol::sync_and_stop;
+    }
+    clients_ = std::move(clients);
+    held_.begin();
+    attempt_ = {};
+    for (const Waiting &waiting : clients_) {
+        attempt_.then = std::max(attempt_.then, waiting.then);
+    }
+    if (ghost_ >= 0) { /* the dead rank cannot run on, and so the others cannot either */
+        attempt_.replayed = ghost_;
+        attempt_.then = Then::kill;
+        protocol = Protocol::sync_and_stop;
+    }
+    attempt_.cpu_before = process_cpu_seconds();
+    attempt_.stagger = choice_.stagger();
+    attempt_.lanes = lanes(attempt_.stagger);
+    const CutPlan plan{protocol, attempt_.lanes, attempt_.replayed, salvage_patience,
+                       attempt_.then != Then::go_on};
+    told_phase_ = Phase::idle;
+    begun_ = begun_.value_or(now); /* a repetition keeps the time of the first attempt */
+    spdlog::info("checkpoint requested, epoch {}", epoch_ + 1);
+    if (!attempt_.lanes.empty()) {
+        spdlog::info("ranks take turns, in {} lanes", attempt_.lanes.size());
+    }
+    for (Node *node : std::set<Node *>(where_.begin(), where_.end())) {
+        node->compare_clocks();
+    }
+    trace_.begin("sns", machine_.rank_count(), nodes_to_trace(), now);
+    attempt_.files_mark = next_files_mark();
+    machine_.request(++epoch_, now, plan);
+    perform();
+}
+
+/* Returns a mark that is greater than the marks of all checkpoints of all launches of the job.
+ * Returns 0 for a checkpoint without a mark: the journal cannot be made or read, or could not be
+ * trusted because the checkpoints are encrypted. */
+std::uint64_t Coordinator::next_files_mark()
+{
+    if (image_key() || file_journal_.empty()) {
+        return 0;
+    }
+    /* The clock alone is not enough: it may have been set back, or another host's clock ran
+     * ahead. */
+    files_mark_ = std::max(files_mark_ + 1, static_cast<std::uint64_t>(now_nanoseconds()));
+    return files_mark_;
+}
+
+/* Starts the attempt after all actions that are still to be performed. The next periodic
+ * checkpoint cannot become due before, but another request may have come. */
+void Coordinator::start_once_more(std::vector<Waiting> clients, Protocol protocol)
+{
+    last_end_ = steady_clock::now();
+    worker_.reply([this, clients = std::move(clients), protocol] {
+        if (machine_.phase() == Phase::idle && !is_holding()) {
+            start(clients, steady_clock::now(), protocol);
+            return;
+        }
+        for (const Waiting &waiting : clients) {
+            request(waiting);
+        }
+    });
+}
+
+void Coordinator::start_waiting()
+{
+    if (machine_.phase() == Phase::idle && !queue_.empty() && !is_holding()) {
+        start(std::exchange(queue_, {}), steady_clock::now(),
+              choice_.protocol());
+    }
+}
+
+bool Coordinator::idle() const
+{
+    return machine_.phase() == Phase::idle && queue_.empty() && !is_holding() &&
+           !opening_.valid() && unopened_.empty() && remover_.idle() && (!flush_ || flush_->idle()) &&
+           (!node_level_ || node_level_->idle());
+}
+
+/* ---- Time ------------------------------------------------------------------ */
+
+Coordinator::Time Coordinator::next_periodic() const
+{
+    return *last_end_ + whole(interval_.value());
+}
+
+/* Only periodic checkpoints protect the job. Others do not count. */
+void Coordinator::note_unprotected(const std::string &why)
+{
+    if (interval_.is_periodic()) {
+        unprotected_.failed(steady_clock::now(), why);
+    }
+}
+
+void Coordinator::tick_protection(Time now)
+{
+    if (!interval_.is_periodic()) {
+        return;
+    }
+    if (begun_ && machine_.phase() != Phase::idle && !machine_.is_settling()) {
+        unprotected_.under_way(*begun_, now, whole(interval_.value()));
+    }
+    if (auto news = unprotected_.news(now, whole(interval_.value()))) {
+        if (news->is_unprotected) {
+            spdlog::error("the job is unprotected: {}", news->why);
+        }
+        hooks_.protection(*news);
+    }
+}
+
+void Coordinator::tick(Time now)
+{
+    tick_opening(now);
+    tick_protection(now);
+    if (machine_.phase() != Phase::idle) {
+        machine_.tick(now);
+        perform();
+        tick_undo(now);
+        tick_flush(now);
+        tell_progress(false);
+        return;
+    }
+    if (store_ && std::exchange(leftover_due_, false)) {
+        flush_leftover();
+    }
+    if (is_holding()) {
+        tick_held(now);
+        return;
+    }
+    tick_cap(now);
+    if (machine_.phase() == Phase::idle && interval_.is_periodic() && last_end_ &&
+        now >= next_periodic()) {
+        if (machine_.obstacle().empty() && unopened_.empty()) {
+            start({{0}}, now, choice_.protocol());
+        }
+        if (machine_.phase() == Phase::idle) { /* impossible at present, or waits for the store */
+            last_end_ = now - whole(interval_.value()) + periodic_retry;
+        }
+    }
+}
+
+Coordinator::Time Coordinator::next_tick(Time now) const
+{
+    const Time next = next_of_phase(now);
+
+    return opening_.valid() ? std::min(next, next_of_opening()) : next;
+}
+
+Coordinator::Time Coordinator::next_of_phase(Time now) const
+{
+    if (machine_.phase() == Phase::align) {
+        return now + align_tick;
+    }
+    if (machine_.is_moving()) {
+        return now + moving_tick;
+    }
+    if (machine_.phase() == Phase::idle && store_ && leftover_due_) {
+        return now;
+    }
+    if (machine_.phase() == Phase::idle && is_holding()) {
+        return std::min(now + held_tick, std::max(now, held_.due()));
+    }
+    if (machine_.phase() != Phase::idle) {
+        Time soon = now + progress_tick;
+        return std::min(soon, machine_.deadline().value_or(soon));
+    }
+    const Time idle = now + (watches_logs() ? Time::duration(cap_tick) : std::chrono::hours(1));
+    return interval_.is_periodic() && last_end_ ? std::min(idle, next_periodic()) : idle;
+}
+
+/* ---- Status ----------------------------------------------------------------- */
+
+control::Progress Coordinator::progress(Time now) const
+{
+    control::Progress progress;
+
+    progress.phase = phase_name(machine_.phase());
+    progress.number = attempt_.number;
+    progress.ranks_done = machine_.ranks_done();
+    progress.rank_count = machine_.rank_count();
+    for (const Node *node : attempt_.writing) {
+        progress.bytes_done += node == nullptr ? 0 : node->saved(attempt_.directory);
+    }
+    progress.seconds = machine_.elapsed(now);
+    return progress;
+}
+
+void Coordinator::tell_progress(bool always)
+{
+    Time now = steady_clock::now();
+    Phase phase = machine_.phase();
+
+    if (phase == Phase::idle || (!always && now - last_progress_ < progress_tick)) {
+        return;
+    }
+    told_phase_ = phase;
+    last_progress_ = now;
+    control::Reply reply;
+    reply.event = "progress";
+    reply.progress = progress(now);
+    for (const Waiting &waiting : clients_) {
+        answer(waiting, reply);
+    }
+}
+
+void Coordinator::fill(control::Status &status) const
+{
+    status.job = job_;
+    status.coordinator = true;
+    status.rank_count = machine_.rank_count();
+    status.phase = phase_name(machine_.phase());
+    if (machine_.phase() == Phase::idle) {
+        status.phase = machine_.ending()              ? "ending"
+                       : !machine_.obstacle().empty() ? control::starting
+                       : is_holding()                 ? "held"
+                                                      : "running";
+        status.waits_for = is_holding() ? held_.text() : std::string();
+    } else {
+        status.progress = progress(steady_clock::now());
+    }
+    if (!ended_as_.empty()) {
+        status.phase = ended_as_;
+    }
+    for (control::RankStatus &rank : status.ranks) {
+        rank.state = machine_.state_name(rank.rank);
+    }
+    status.started = static_cast<double>(opener_.started()) * 1e-9;
+    status.committed = committed_count_;
+    status.failed = failed_count_;
+    status.last_error = store_error_.empty() ? last_error_ : store_error_;
+    if (const auto since = unprotected_.since()) {
+        const std::chrono::duration<double> ago = steady_clock::now() - *since;
+        status.unprotected_since = static_cast<double>(now_nanoseconds()) * 1e-9 - ago.count();
+    }
+    status.last = last_;
+    status.last_at = last_at_;
+    status.totals = totals_;
+    status.pmix = launcher_news_.version();
+    status.salvaged = salvaged_;
+    status.capped = capped_;
+    if (flush_) {
+        status.flushed = flush_->flushed();
+        status.flushing = flush_->under_way();
+        status.flush_error = flush_->error();
+        status.flush_seconds = flush_->seconds();
+        status.redundancy_seconds = node_level_->seconds();
+        status.redundancy = settings_.redundancy.text();
+        status.redundant = node_level_->redundant();
+        status.redundancy_under_way = node_level_->under_way();
+        status.redundancy_error = node_level_->error();
+    }
+    fill_interval(status);
+    fill_nodes(status);
+}
+
+void Coordinator::fill_interval(control::Status &status) const
+{
+    status.interval = interval_.value().count();
+    status.automatic = interval_.is_automatic();
+    status.mtbf = interval_.mtbf();
+    status.mtbf_is_given = interval_.mtbf_is_given();
+    status.failures = earlier_.failures;
+    status.cost = interval_.cost().value_or(0);
+    if (interval_.is_periodic() && last_end_ && machine_.phase() == Phase::idle) {
+        auto left = next_periodic() - steady_clock::now();
+        status.next_in =
+            std::max(0.0, std::chrono::duration<double>(left).count());
+    }
+}
+
+/* Fills in where ranks are or last were, also for nodes whose agent was lost. */
+void Coordinator::fill_nodes(control::Status &status) const
+{
+    std::map<std::string, std::size_t> index;
+
+    for (int rank = 0; rank < machine_.rank_count(); rank++) {
+        if (hosts_[rank].empty()) {
+            continue;
+        }
+        auto [entry, is_new] = index.try_emplace(hosts_[rank], status.nodes.size());
+        if (is_new) {
+            status.nodes.push_back({hosts_[rank], {}, false});
+        }
+        control::NodeStatus &node = status.nodes[entry->second];
+        if (!node.ranks.empty() && node.ranks.back().second == rank - 1) {
+            node.ranks.back().second = rank;
+        } else {
+            node.ranks.emplace_back(rank, rank);
+        }
+    }
+    for (const Node *agent : agents_) {
+        if (auto entry = index.find(agent->host()); entry != index.end()) {
+            status.nodes[entry->second].connected = true;
+        }
+    }
+}
+
+Milestones Coordinator::milestones() const
+{
+    Milestones reached;
+
+    reached.present = machine_.present();
+    reached.agents = agents_.size();
+    reached.is_saving = machine_.phase() != Phase::idle;
+    reached.is_holding = is_holding();
+    reached.committed = committed_count_;
+    reached.failed = failed_count_;
+    reached.is_unprotected = unprotected_.since().has_value();
+    if (flush_) {
+        reached.flushed = flush_->flushed();
+        reached.flushing = flush_->under_way();
+        reached.flush_error = flush_->error();
+        reached.redundant = node_level_->redundant();
+        reached.redundancy_error = node_level_->error();
+    }
+    return reached;
+}
+
+} // namespace ckpt

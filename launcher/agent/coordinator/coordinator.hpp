@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * coordinator.hpp - one job's checkpoints: takes requests, drives the state
+ * machine, and writes the manifest and the job file. It runs in the agent of
+ * rank 0's node.
+ */
+#pragma once
+
+#include "agent/control/control.hpp"
+#include "agent/coordinator/job_opener.hpp"
+#include "agent/messages/launch_facts.hpp"
+#include "agent/coordinator/launcher_news.hpp"
+#include "agent/messages/milestones.hpp"
+#include "agent/messages/node.hpp"
+#include "agent/coordinator/node_level.hpp"
+#include "agent/base/settings.hpp"
+#include "agent/coordinator/tier_flush.hpp"
+#include "protocol/cut_protocol.hpp"
+#include "agent/coordinator/trace_recorder.hpp"
+#include "agent/ranks/unprotected.hpp"
+#include "agent/base/worker_thread.hpp"
+#include "image/store/job_owner.hpp"
+#include "image/store/node_record.hpp"
+#include "image/store/store.hpp"
+#include "protocol/cut_choice.hpp"
+#include "protocol/held_request.hpp"
+#include "protocol/lanes.hpp"
+#include "protocol/log_cap.hpp"
+
+#include <deque>
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+namespace ckpt
+{
+
+/* Identifies a command of `ckpt` that waits for its answer. */
+using ClientId = std::uint64_t;
+
+/* What the ranks do after a checkpoint: control::Request::then. */
+enum class Then { go_on, move, kill };
+
+class Coordinator : public NodeEvents, private RankPages
+{
+  public:
+    using Time = CutProtocol::Time;
+    using Answer = std::function<void(ClientId, const control::Reply &)>;
+    struct Hooks {
+        /* The coordinator is about to end the ranks after this checkpoint, on request. */
+        std::function<void(const std::string &checkpoint)> ends;
+        /* The job has become unprotected, or protected again. */
+        std::function<void(const Unprotected::News &news)> protection;
+    };
+
+    /* Takes over the job: its directory and its job file. If the directory cannot be used, the
+     * job runs on, and requests fail with the reason. If the file system does not answer, the
+     * ranks wait only for a moment. The coordinator then takes the job over as soon as it
+     * answers. */
+    Coordinator(const Settings &settings, WorkerThread &worker,
+                const LaunchFacts &facts, int rank_count, Answer answer, Hooks hooks);
+
+    const std::string &job() const { return job_; }
+
+    /* Requests a checkpoint. The answers go to `client`. */
+    void request(ClientId client, Then then);
+    void client_gone(ClientId client);
+
+    /* Does everything that is due at `now`. next_tick() returns the latest time for the next
+     * call. */
+    void tick(Time now);
+    Time next_tick(Time now) const;
+
+    /* Whether no checkpoint is under way or requested. */
+    bool idle() const;
+    /* The connection to a node's agent was lost. */
+    void node_gone(Node &node);
+    /* The job is over: writes its final state. is_asked_for: the job was ended on request. */
+    void end(bool is_asked_for = false);
+
+    void fill(control::Status &status) const;
+    /* State of the job as the launcher reports it. */
+    LauncherNews &launcher_news() { return launcher_news_; }
+    /* Returns the values whose change makes a report on the job out of date. */
+    Milestones milestones() const;
+
+    void rank_here(Node &node, int rank, int rank_count, pid_t pid,
+                   const RankCut &cut) override;
+    void rank_said(int rank, const ckpt_message &message) override;
+    void rank_finished(int rank) override;
+    void rank_gone(int rank) override;
+    void ghost_here(Node &node, int rank, const RankCut &cut) override;
+    void rank_lost(int rank);
+    void captured(int rank) override;
+    void written(Node &node, const WrittenPiece &written) override;
+    void failed(const std::string &reason) override;
+    void failed_once(const std::string &reason) override;
+    void folded(Node &node, std::uint64_t number, const Piece &piece) override;
+    void copied(Node &node, const std::string &file, const std::string &error) override;
+    void redundancy_written(Node &node, std::uint64_t number,
+                            const std::string &error) override;
+    void sweep_opened(Node &node) override;
+    void sweep_failed(Node &node, const std::string &reason) override;
+    void undone(Node &node) override;
+
+  private:
+    /* A request by a command, by a rank whose program asks for a checkpoint, or by neither: a
+     * periodic checkpoint, or one for LogCap. */
+    struct Waiting {
+        ClientId client;
+        Then then = Then::go_on;
+        int rank = -1;
+        std::uint64_t number = 0; /* number of the rank's request */
+        bool is_for_cap = false;
+    };
+
+    /* A node's piece, which the node writes without interruption. */
+    struct Turn {
+        Node *node;
+        RankSnapshots snapshots;
+    };
+    using Turns = std::deque<Turn>; /* the first one writes now */
+
+    /* Result of the thread that opens the job's directories. */
+    struct Opened {
+        std::optional<OpenedJob> job;         /* set if the job was not open */
+        std::optional<OpenedJournal> journal; /* set if a request waits for it */
+    };
+
+    /* Requests that wait until the job's directories are open. */
+    struct Unopened {
+        std::vector<Waiting> clients;
+        Protocol protocol;
+        Time until;
+    };
+
+    /* State of the checkpoint under way. */
+    struct Attempt {
+        std::uint64_t number = 0;
+        std::uint64_t files_mark = 0; /* as in Manifest */
+        Then then = Then::go_on;
+        int replayed = -1; /* the rank that a ghost replaces, or -1 */
+        std::filesystem::path directory;
+        std::set<Node *> writing;
+        std::set<Node *> undoing;
+        std::set<Node *> opening;     /* nodes that still open their part of the sweep */
+        Stagger stagger = Stagger::no;
+        std::vector<Piece> pieces;
+        std::optional<Manifest> on_nodes; /* set if only the nodes see the pieces and a
+                                             NodeRecord is written */
+        Lanes lanes;
+        std::vector<Turns> turns; /* with Sync-and-Stop */
+        std::uint64_t memory = 0;
+        int standing = 0; /* as in WrittenPiece */
+        FaultSummary faults;
+        bool once_more = false; /* whether to try again if it fails */
+        std::optional<Time> undo_until;  /* clients do not wait longer than this for the undo */
+        std::optional<Time> flush_until; /* latest end of the copy to the slow tier, for which
+                                            ranks are stopped */
+        control::Result result;
+        double cpu_before = 0; /* CPU seconds of this agent when the attempt began */
+    };
+
+    std::vector<ckpt_clock> clocks(int rank) const override;
+    std::uint64_t sent(int from, int to) const override;
+    std::uint64_t received(int to, int from) const override;
+
+    std::vector<TraceNode> nodes_to_trace() const;
+    void choose_name(const LaunchFacts &facts);
+    bool lacks_journal() const;
+    void open_at_start();
+    void begin_opening();
+    void take_opened();
+    void use(OpenedJob job);
+    void wait_until_opened(std::vector<Waiting> clients, Protocol protocol);
+    void start_unopened();
+    void tick_opening(Time now);
+    Time next_of_opening() const;
+    std::string no_answer() const;
+    void tell_unopened();
+    std::string obstacle() const;
+    void refuse(const std::vector<Waiting> &clients, const std::string &why);
+    Lanes lanes(Stagger stagger) const;
+    void make_turns(const std::vector<std::uint64_t> &snapshots);
+    void begin_turn(const Turns &lane);
+    void end_turn(const Node &node);
+    void drop_turns(const Node &node);
+    void wait_for_undo(Time since);
+    void tick_undo(Time now);
+    std::vector<Node *> nodes() const;
+    SweepPlan sweep_plan() const;
+    void open_sweeps();
+    void finish_opening();
+    JobState job_state(const char *state) const;
+    void write_job_state(const JobState &state);
+    std::string name_of_two_nodes() const;
+    bool can_name_logs() const;
+    void request(const Waiting &waiting);
+    void rank_asks(int rank, const ckpt_message &message);
+    void drop_asks(const std::string &reason);
+    bool rank_of_held(int rank, const ckpt_message &message);
+    bool is_holding() const { return !held_clients_.empty(); }
+    void hold(std::vector<Waiting> clients);
+    void tell_held();
+    void tell_safe_point(std::uint64_t number);
+    void tick_held(Time now);
+    void drop_held(const std::string &reason);
+    void end_held();
+    void end_salvage(std::uint64_t number, const std::string &why);
+    bool watches_logs() const;
+    void tick_cap(Time now);
+    void count_capped(const std::vector<Waiting> &clients, std::uint64_t number);
+    void start(std::vector<Waiting> clients, Time now, Protocol protocol);
+    void begin(std::vector<Waiting> clients, Time now, Protocol protocol);
+    std::uint64_t next_files_mark();
+    std::string mark_of_files() const;
+    void drop_old_records(const Store &store, const std::filesystem::path &journal) const;
+    void start_once_more(std::vector<Waiting> clients, Protocol protocol);
+    void start_waiting();
+    void perform();
+    void fault_in_phase() const;
+    void perform(const action::Send &order);
+    void trace(const action::Send &order);
+    void perform(const action::Capture &capture);
+    void perform(const action::OpenPieces &open);
+    void perform(const action::ClosePieces &close);
+    void make_directory(std::function<void()> then);
+    void open_pieces();
+    void perform(const action::Commit &commit);
+    void perform(const action::Undo &undo);
+    void perform(const action::Kill &kill);
+    void perform(const action::Finish &finish);
+    std::string checkpoint_name() const;
+    void write_pieces();
+    void learn();
+    double cost_of_last() const;
+    void note_progress();
+    void note_unprotected(const std::string &why);
+    void tick_protection(Time now);
+    Manifest manifest() const;
+    void remove_attempt();
+    void written_down();
+    void use_slow_store(Store slow, std::uint64_t redundant);
+    void flush_leftover();
+    void protect_leftover(const NodeRecord &newest);
+    TierFlush::Hooks flush_hooks();
+    NodeLevel::Hooks node_level_hooks();
+    Node *agent_of(const std::string &host) const;
+    std::filesystem::path records() const { return opener_.records(job_); }
+    std::string copy_piece(const TierCopy &copy, const Piece &piece);
+    void secure_before_kill();
+    void tick_flush(Time now);
+    void free_nodes();
+    void collect_garbage();
+    void discard_flushed(const Store &store, const std::string &job);
+    control::Timings timings() const;
+    control::Progress progress(Time now) const;
+    void tell_progress(bool always);
+    Time next_periodic() const;
+    Time next_of_phase(Time now) const;
+    void fill_interval(control::Status &status) const;
+    void fill_nodes(control::Status &status) const;
+    void count_committed(const control::Result &result);
+    void answer(const Waiting &waiting, const control::Reply &reply);
+    void answer_error(const Waiting &waiting, const std::string &text);
+
+    const Settings &settings_;
+    WorkerThread &worker_;
+    Answer answer_;
+    Hooks hooks_;
+    LaunchFacts facts_;
+    const JobOpener opener_;
+    std::string job_; /* may change when the job is opened */
+    std::filesystem::path file_journal_; /* directory of the job's file journal; empty: not made
+                                            yet */
+    std::uint64_t files_mark_ = 0; /* the greatest mark in the journal */
+    std::future<Opened> opening_; /* valid: the directories are being opened */
+    Time opening_since_{};
+    bool is_opening_late_ = false; /* whether a message about the delay was sent */
+    std::deque<Unopened> unopened_;
+    std::string store_error_;
+    std::optional<Store> store_;
+    std::shared_ptr<JobOwnership> ownership_; /* lives as long as store_; the workers use it as
+                                                 well */
+    std::uint64_t least_number_ = 1; /* lowest number that no checkpoint has used */
+    std::vector<Node *> where_; /* by rank; null: the rank is not connected */
+    std::vector<std::string> hosts_; /* by rank: the rank's latest host; empty: none yet */
+    std::vector<Node *> agents_; /* agents that ranks have connected to */
+    std::set<std::string> apart_; /* hosts with their own directory of checkpoints */
+    CutProtocol machine_;
+    CutChoice choice_;
+    SweepPlan told_plan_; /* the plan that all nodes have */
+    TraceRecorder trace_; /* of the attempt under way */
+    LauncherNews launcher_news_;
+
+    std::uint64_t epoch_;
+    Attempt attempt_;
+    std::vector<Waiting> clients_; /* of the attempt under way */
+    std::vector<Waiting> queue_;
+    bool leftover_due_ = false; /* flush_leftover() is due as soon as no checkpoint is under way */
+    HeldRequest held_; /* of the attempt under way, and then until the next attempt */
+    std::vector<Waiting> held_clients_;
+    Time held_since_{};
+    std::map<int, std::uint64_t> asked_by_all_; /* numbers of the ranks' requests, by rank */
+    std::optional<Time> last_end_; /* when the latest checkpoint ended, or when all ranks were
+                                      there */
+    CheckpointInterval interval_;
+    JobHistory earlier_; /* earlier launches of the job */
+    bool killed_ = false; /* the job was ended after a checkpoint, on request */
+    Time last_progress_{};
+    Phase told_phase_ = Phase::idle;
+
+    std::uint64_t committed_count_ = 0;
+    std::uint64_t failed_count_ = 0;
+    std::string last_error_;
+    control::Result last_;
+    double last_at_ = 0; /* seconds since 1970 */
+    control::Totals totals_;
+    Unprotected unprotected_;
+    std::optional<Time> begun_; /* when the attempt under way began */
+    int ghost_ = -1; /* the dead rank that a ghost replaces; -1: none */
+    control::Salvage salvaged_; /* the newest one, of this launch or of an earlier one */
+    LogCap cap_;
+    control::Capped capped_;
+    std::string ended_as_; /* final state of the job; "" while the job runs */
+
+    std::unique_ptr<TierFlush> flush_; /* null: no slow tier */
+    std::unique_ptr<NodeLevel> node_level_; /* null: no slow tier */
+    WorkerThread opening_thread_; /* this thread and the next come last, so that their work ends
+                                     before other members are destroyed */
+    WorkerThread remover_;
+};
+
+} // namespace ckpt

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * coordinator_events.cpp - passes events of the nodes to the state machine, and reads the values in
+ * rank pages that it needs.
+ */
+#include "agent/coordinator/coordinator.hpp"
+
+#include "common/error.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <map>
+
+namespace ckpt
+{
+
+namespace
+{
+
+using std::chrono::steady_clock;
+
+} // namespace
+
+/* ---- Events of the nodes --------------------------------------------------- */
+
+void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t,
+                            const RankCut &cut)
+{
+    if (rank_count != machine_.rank_count() || rank < 0 ||
+        rank >= machine_.rank_count()) {
+        fail("rank {} of {} on {} does not belong to this job", rank, rank_count,
+             node.host());
+    }
+    if (machine_.phase() != Phase::idle) { /* the rank has lost its agent and has returned */
+        rank_lost(rank);
+    }
+    if (rank == ghost_) { /* its node has ended the ghost */
+        ghost_ = -1;
+    }
+    where_[rank] = &node;
+    hosts_[rank] = node.host();
+    if (std::ranges::find(agents_, &node) == agents_.end()) {
+        agents_.push_back(&node);
+    }
+    epoch_ = std::max(epoch_, cut.epoch);
+    machine_.hello(rank, cut, steady_clock::now());
+    perform();
+    if (machine_.present() == machine_.rank_count()) {
+        spdlog::info("all {} ranks are here", machine_.rank_count());
+        last_end_ = steady_clock::now();
+        leftover_due_ = true;
+    }
+}
+
+void Coordinator::rank_said(int rank, const ckpt_message &message)
+{
+    if (rank_of_held(rank, message)) {
+        return;
+    }
+    Time now = steady_clock::now();
+    bool of_attempt = machine_.phase() != Phase::idle &&
+                      !machine_.is_settling() && message.epoch == epoch_;
+
+    if (of_attempt) {
+        trace_.answered(rank, message, now);
+    }
+    if (of_attempt && message.type == CKPT_MSG_LOGGED) {
+        trace_.seen_by(rank, where_[rank]->seen(rank, epoch_),
+                       where_[rank]->clock());
+    }
+    machine_.message(rank, message, now);
+    if (of_attempt) {
+        trace_.stands_still(rank, machine_.stands_still(rank), now);
+    }
+    perform();
+}
+
+void Coordinator::rank_finished(int rank)
+{
+    drop_asks(fmt::format("rank {} has called MPI_Finalize", rank));
+    machine_.goodbye(rank, steady_clock::now());
+    perform();
+}
+
+void Coordinator::rank_gone(int rank)
+{
+    drop_asks(fmt::format("rank {} has died", rank));
+    launcher_news_.gone(rank, steady_clock::now());
+    held_.gone(rank);
+    machine_.gone(rank, steady_clock::now());
+    perform();
+    where_[rank] = nullptr;
+}
+
+/* The rank may still live and return. */
+void Coordinator::rank_lost(int rank)
+{
+    drop_asks(fmt::format("the agent of rank {} was lost", rank));
+    held_.gone(rank);
+    machine_.lost(rank, steady_clock::now());
+    perform();
+    where_[rank] = nullptr;
+    worker_.reply([this] { start_waiting(); }); /* a cut that no rank settles now may have
+                                                   delayed them */
+}
+
+void Coordinator::node_gone(Node &node)
+{
+    for (int rank = 0; rank < machine_.rank_count(); rank++) {
+        if (where_[rank] == &node) {
+            rank_lost(rank);
+        }
+    }
+    drop_turns(node);
+    std::erase(agents_, &node);
+    if (flush_) {
+        flush_->host_gone(node.host());
+        node_level_->host_gone(node.host());
+    }
+    told_plan_ = {};
+    if (attempt_.writing.erase(&node) > 0 &&
+        machine_.phase() >= Phase::open) {
+        machine_.failed(fmt::format("the agent of {} was lost", node.host()),
+                        steady_clock::now());
+        perform();
+    }
+    undone(node);
+    sweep_opened(node); /* nothing waits for its part of the sweep */
+}
+
+void Coordinator::captured(int rank)
+{
+    Time now = steady_clock::now();
+
+    if (machine_.phase() == Phase::write || machine_.is_moving()) {
+        trace_.captured(rank, now);
+    }
+    machine_.captured(rank, now);
+    perform();
+    tell_progress(true);
+}
+
+void Coordinator::written(Node &node, const WrittenPiece &written)
+{
+    if (machine_.phase() != Phase::write) {
+        return;
+    }
+    trace_.written(written.piece.host, steady_clock::now());
+    attempt_.pieces.push_back(written.piece);
+    attempt_.memory += written.memory;
+    attempt_.standing += written.standing;
+    attempt_.faults.add(written.faults);
+    end_turn(node);
+    if (attempt_.pieces.size() == attempt_.writing.size()) {
+        machine_.written(steady_clock::now());
+        perform();
+    }
+}
+
+void Coordinator::failed(const std::string &reason)
+{
+    machine_.failed(reason, steady_clock::now());
+    perform();
+}
+
+void Coordinator::failed_once(const std::string &reason)
+{
+    attempt_.once_more = true;
+    for (Node *node : std::set<Node *>(where_.begin(), where_.end())) {
+        if (node != nullptr) { /* the ranks of all nodes run the same program */
+            node->pause_protection(reason);
+        }
+    }
+    failed(reason);
+}
+
+void Coordinator::undone(Node &node)
+{
+    if (attempt_.undoing.erase(&node) > 0 && attempt_.undoing.empty()) {
+        remove_attempt();
+    }
+}
+
+/* Returns the nodes, in the order of their first ranks. */
+std::vector<Node *> Coordinator::nodes() const
+{
+    std::vector<Node *> list;
+
+    for (Node *node : where_) {
+        if (std::find(list.begin(), list.end(), node) == list.end()) {
+            list.push_back(node);
+        }
+    }
+    return list;
+}
+
+/* Returns the nodes with their ranks, in the order of their first ranks. */
+std::vector<TraceNode> Coordinator::nodes_to_trace() const
+{
+    std::vector<TraceNode> nodes;
+    std::map<const Node *, std::size_t> index;
+
+    for (int rank = 0; rank < machine_.rank_count(); rank++) {
+        auto [entry, is_new] = index.try_emplace(where_[rank], nodes.size());
+        if (is_new) {
+            nodes.emplace_back().host = where_[rank]->host();
+        }
+        auto &runs = nodes[entry->second].ranks;
+        if (!runs.empty() && runs.back().second == rank - 1) {
+            runs.back().second = rank;
+        } else {
+            runs.emplace_back(rank, rank);
+        }
+    }
+    return nodes;
+}
+
+/* ---- Pages ----------------------------------------------------------------- */
+
+std::vector<ckpt_clock> Coordinator::clocks(int rank) const
+{
+    return where_[rank] == nullptr ? std::vector<ckpt_clock>()
+                                   : where_[rank]->clocks(rank);
+}
+
+std::uint64_t Coordinator::sent(int from, int to) const
+{
+    return where_[from] == nullptr ? 0 : where_[from]->sent(from, to);
+}
+
+std::uint64_t Coordinator::received(int to, int from) const
+{
+    return where_[to] == nullptr ? 0 : where_[to]->received(to, from);
+}
+
+} // namespace ckpt

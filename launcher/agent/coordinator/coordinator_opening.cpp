@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * coordinator_opening.cpp - opens the job's directories on a separate thread, as their file system
+ * may hang. The job begins without them, and requests wait for a while.
+ */
+#include "agent/coordinator/coordinator.hpp"
+
+#include "common/durations.hpp"
+#include "image/seal/image_key.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <utility>
+
+namespace ckpt
+{
+
+namespace
+{
+
+using std::chrono::steady_clock;
+
+/* After this time the coordinator reports that the file system does not answer. Ranks wait for
+ * the same time to begin. */
+constexpr auto opening_patience = std::chrono::seconds(2);
+
+} // namespace
+
+/* Ranks wait meanwhile: for a short time this is better than to start without the directories. */
+void Coordinator::open_at_start()
+{
+    begin_opening();
+    if (opening_.wait_for(opening_patience) == std::future_status::ready) {
+        take_opened();
+    }
+    tick_opening(steady_clock::now());
+}
+
+/* Whether files would have no mark. The journal is made for the first checkpoint. */
+bool Coordinator::lacks_journal() const
+{
+    return file_journal_.empty() && !image_key();
+}
+
+/* Tries again at each request: the user may have freed space or changed permissions. */
+void Coordinator::begin_opening()
+{
+    auto promise = std::make_shared<std::promise<Opened>>();
+    const bool with_journal = !unopened_.empty() && lacks_journal();
+
+    opening_ = promise->get_future();
+    opening_since_ = steady_clock::now();
+    is_opening_late_ = false;
+    opening_thread_.run([this, promise, job = job_, is_open = store_.has_value(), with_journal] {
+        try {
+            Opened opened;
+            if (!is_open) {
+                opened.job = opener_.open(job);
+            }
+            if (with_journal) {
+                opened.journal = opener_.open_journal(is_open ? job : opened.job->name);
+            }
+            promise->set_value(std::move(opened));
+        } catch (...) {
+            promise->set_exception(std::current_exception());
+        }
+        worker_.reply([this] { take_opened(); });
+    });
+}
+
+void Coordinator::take_opened()
+{
+    bool has_looked_for_journal = false;
+
+    if (!opening_.valid() ||
+        opening_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+        return; /* the result was taken already, and another attempt is under way */
+    }
+    try {
+        Opened opened = opening_.get();
+        store_error_.clear();
+        if (opened.job) {
+            use(std::move(*opened.job));
+        }
+        if (opened.journal) {
+            has_looked_for_journal = true;
+            file_journal_ = opened.journal->directory;
+            files_mark_ = opened.journal->greatest_mark;
+        }
+    } catch (const std::exception &error) {
+        store_error_ = error.what();
+        spdlog::error("{}", store_error_);
+        note_unprotected(store_error_);
+    }
+    if (store_ && lacks_journal() && !has_looked_for_journal && !unopened_.empty()) {
+        begin_opening();
+    } else {
+        start_unopened();
+    }
+}
+
+void Coordinator::use(OpenedJob job)
+{
+    job_ = std::move(job.name);
+    store_ = std::move(job.store);
+    ownership_ = std::move(job.ownership);
+    if (job.earlier) {
+        earlier_ = *job.earlier;
+        interval_.observe(earlier_);
+    }
+    salvaged_ = job.salvaged;
+    if (job.slow) {
+        least_number_ = job.least_number;
+        use_slow_store(std::move(*job.slow), job.redundant);
+    }
+    spdlog::info("job {} of {} ranks, checkpoints in {}", job_, machine_.rank_count(),
+                 settings_.directory.string());
+}
+
+void Coordinator::wait_until_opened(std::vector<Waiting> clients, Protocol protocol)
+{
+    unopened_.push_back({std::move(clients), protocol,
+                         steady_clock::now() + settings_.timeout});
+    if (!opening_.valid()) {
+        begin_opening();
+    } else if (is_opening_late_) {
+        tell_unopened();
+    }
+}
+
+/* Starts one checkpoint for all requests that have waited. */
+void Coordinator::start_unopened()
+{
+    std::vector<Waiting> clients;
+
+    if (unopened_.empty()) {
+        return;
+    }
+    const Protocol protocol = unopened_.front().protocol;
+    for (const Unopened &waiting : std::exchange(unopened_, {})) {
+        clients.insert(clients.end(), waiting.clients.begin(), waiting.clients.end());
+    }
+    const std::string why_not = obstacle();
+    if (!why_not.empty() || !store_) {
+        refuse(clients, why_not.empty() ? store_error_ : why_not);
+    } else {
+        begin(std::move(clients), steady_clock::now(), protocol);
+    }
+}
+
+/* The program runs on meanwhile. A request is refused when its time is over, or as soon as an
+ * obstacle makes the checkpoint impossible. */
+void Coordinator::tick_opening(Time now)
+{
+    if (!opening_.valid()) {
+        return;
+    }
+    if (!is_opening_late_ && now >= opening_since_ + opening_patience) {
+        is_opening_late_ = true;
+        store_error_ = no_answer();
+        spdlog::error("{}", store_error_);
+        note_unprotected(store_error_);
+        tell_unopened();
+    }
+    const std::string why_not = unopened_.empty() ? std::string() : obstacle();
+    while (!unopened_.empty() && (!why_not.empty() || now >= unopened_.front().until)) {
+        const std::vector<Waiting> clients = std::move(unopened_.front().clients);
+        std::string reason = why_not;
+        unopened_.pop_front();
+        if (reason.empty()) {
+            const std::chrono::duration<double> longest = settings_.timeout;
+            reason = fmt::format("not done after {}: {}", format_seconds(longest.count()),
+                                 no_answer());
+            failed_count_++;
+            last_error_ = reason;
+            note_unprotected(reason);
+        }
+        refuse(clients, reason);
+    }
+}
+
+Coordinator::Time Coordinator::next_of_opening() const
+{
+    Time next = is_opening_late_ ? Time::max() : opening_since_ + opening_patience;
+
+    return unopened_.empty() ? next : std::min(next, unopened_.front().until);
+}
+
+std::string Coordinator::no_answer() const
+{
+    return fmt::format("the file system of {} does not answer", opener_.directories());
+}
+
+/* Tells the clients why they wait. */
+void Coordinator::tell_unopened()
+{
+    control::Reply reply;
+
+    reply.event = "progress";
+    reply.progress.phase = "queued";
+    reply.progress.waits_for = no_answer();
+    reply.progress.rank_count = machine_.rank_count();
+    for (const Unopened &waiting : unopened_) {
+        for (const Waiting &client : waiting.clients) {
+            answer(client, reply);
+        }
+    }
+}
+
+} // namespace ckpt

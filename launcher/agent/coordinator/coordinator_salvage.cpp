@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * coordinator_salvage.cpp - a rank has died, and a ghost has taken its place. The coordinator saves
+ * the job in this state and ends it, to be restarted from there.
+ */
+#include "agent/coordinator/coordinator.hpp"
+
+#include "common/durations.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+namespace ckpt
+{
+
+namespace
+{
+
+using std::chrono::steady_clock;
+
+} // namespace
+
+/* Comes after rank_gone(), which gave up any checkpoint under way. The files of that checkpoint
+ * may still be in removal. */
+void Coordinator::ghost_here(Node &node, int rank, const RankCut &cut)
+{
+    const std::string obstacle = machine_.ghost_obstacle();
+
+    if (!obstacle.empty()) {
+        node.salvage_over(0, obstacle);
+        return;
+    }
+    ghost_ = rank;
+    where_[rank] = &node;
+    machine_.hello(rank, cut, steady_clock::now());
+    perform();
+    if (is_holding()) {
+        drop_held(fmt::format("rank {} has died", rank));
+    }
+    queue_.push_back({0, Then::kill});
+    start_waiting();
+}
+
+/* Ends the ghost, whatever the result. number: of the checkpoint, or 0; `why` then gives the
+ * reason. */
+void Coordinator::end_salvage(std::uint64_t number, const std::string &why)
+{
+    const int rank = std::exchange(ghost_, -1);
+    if (rank < 0) {
+        return;
+    }
+    Node *node = std::exchange(where_[rank], nullptr);
+
+    if (number != 0) {
+        salvaged_ = {number, rank, static_cast<double>(now_nanoseconds()) * 1e-9, {}};
+    }
+    machine_.gone(rank, steady_clock::now());
+    if (node != nullptr) {
+        node->salvage_over(number, why);
+    }
+}
+
+} // namespace ckpt

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * frame_seal.cpp - numbers and tags of messages.
+ */
+#include "agent/links/frame_seal.hpp"
+
+#include "agent/base/refusals.hpp"
+
+#include <utility>
+
+namespace ckpt
+{
+
+std::string FrameSeal::seal(std::string payload)
+{
+    Frame frame = make_frame(FrameKind::message, next_++, std::move(payload));
+
+    put_tag(key_, {}, frame);
+    return frame.bytes();
+}
+
+void FrameSeal::check(const Frame &frame)
+{
+    if (!frame.is(FrameKind::message)) {
+        refuse(Refusal::malformed, "a frame of kind {} among messages",
+               frame.header.kind);
+    }
+    if (!has_tag(key_, {}, frame)) {
+        refuse(Refusal::forged, "a message with a wrong tag");
+    }
+    if (frame.header.sequence != next_) {
+        refuse(Refusal::replayed, "message {} in the place of message {}",
+               frame.header.sequence, next_);
+    }
+    next_++;
+}
+
+} // namespace ckpt

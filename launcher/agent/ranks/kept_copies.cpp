@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * kept_copies.cpp - the newest independent checkpoint of each rank.
+ */
+#include "agent/ranks/kept_copies.hpp"
+
+#include "agent/base/refusals.hpp"
+
+#include <sys/types.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace ckpt
+{
+
+void KeptCopies::keep(const RankSession &rank, const ckpt_message &message, Fd connection)
+{
+    if (!connection || message.arg[0] == 0 || message.arg[2] == 0 ||
+        message.arg[0] > static_cast<std::uint64_t>(std::numeric_limits<pid_t>::max())) {
+        refuse(Refusal::malformed, "rank {}: KEPT {} of process {} without a connection to it",
+               rank.rank(), message.arg[2], message.arg[0]);
+    }
+    KeptCopy copy;
+    copy.process = std::make_shared<FrozenCopy>(static_cast<pid_t>(message.arg[0]),
+                                                std::move(connection));
+    copy.snapshot = message.arg[1];
+    copy.number = message.arg[2];
+    copy.interval = message.arg[3];
+    copy.epoch = rank.cut().epoch;
+    copy.counts = rank.page().counts();
+    auto &made = made_[rank.rank()];
+    std::erase_if(made, [](const auto &one) { return one.expired(); });
+    made.push_back(copy.process);
+    copies_[rank.rank()] = std::move(copy);
+}
+
+int KeptCopies::count(int rank) const
+{
+    auto found = made_.find(rank);
+    auto lives = [](const auto &one) { return !one.expired(); };
+    return found == made_.end()
+               ? 0
+               : static_cast<int>(std::ranges::count_if(found->second, lives));
+}
+
+const KeptCopy *KeptCopies::find(int rank) const
+{
+    auto found = copies_.find(rank);
+    return found == copies_.end() ? nullptr : &found->second;
+}
+
+} // namespace ckpt

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * local_node.hpp - the ranks on this agent's own node.
+ */
+#pragma once
+
+#include "agent/ranks/freezer.hpp"
+#include "agent/ranks/increments.hpp"
+#include "agent/ranks/rank_question.hpp"
+#include "agent/messages/node.hpp"
+#include "agent/ranks/node_image.hpp"
+#include "agent/ranks/node_sweep.hpp"
+#include "agent/ranks/piece_keeper.hpp"
+#include "agent/base/processors.hpp"
+#include "agent/ranks/protector.hpp"
+#include "agent/ranks/rank_session.hpp"
+#include "agent/blocks/redundancy_writer.hpp"
+#include "agent/ranks/salvage.hpp"
+#include "agent/base/settings.hpp"
+#include "agent/ranks/shared_segments.hpp"
+#include "agent/ranks/signal_watch.hpp"
+#include "agent/base/worker_thread.hpp"
+#include "common/event_loop.hpp"
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <optional>
+
+namespace ckpt
+{
+
+class LocalNode : public Node
+{
+  public:
+    /* Events that the agent itself handles. */
+    struct Hooks {
+        /* A rank has connected: returns the text of its WELCOME. */
+        std::function<std::string(const RankSession &)> welcome;
+        /* A rank names the coordinating agent. */
+        std::function<void(const std::string &address)> joined;
+        /* A rank has been welcomed; has called MPI_Finalize; has disconnected, though its
+         * process may live on. These hooks are optional. */
+        std::function<void(const RankSession &)> here = [](const RankSession &) {};
+        std::function<void(int rank)> finished = [](int) {};
+        std::function<void(int rank, Fd process)> gone = [](int, Fd) {};
+        /* Progress of a salvage after the death of a rank. */
+        std::function<void(const SalvageNews &)> salvage = [](const SalvageNews &) {};
+    };
+
+    LocalNode(EventLoop &loop, WorkerThread &worker, const Settings &settings,
+              Refusals &refusals, Hooks hooks);
+    ~LocalNode() override;
+
+    /* A rank has connected. */
+    void accept(Fd socket);
+
+    /* Sends events to `events` from now on, beginning with the ranks that
+     * are connected. null: to no object. */
+    void attach(NodeEvents *events);
+
+    /* The job is over. */
+    void end()
+    {
+        keeper_.stop();
+        redundancy_.stop();
+        segments_.remove_leftovers();
+    }
+
+    bool had_ranks() const { return had_ranks_; }
+    bool has_connections() const { return !sessions_.empty() || salvage_.is_under_way(); }
+    /* Number of frozen copies of a rank that are kept in case it dies. */
+    int copies(int rank) const { return salvage_.copies(rank); }
+    /* By rank. */
+    const std::map<int, RankSession *> &ranks() const { return ranks_; }
+
+    /* Sets the key with which the job's agents authenticate each other. */
+    void set_job_key(const MessageKey &key);
+    /* Sets the address at which other agents reach this one. */
+    void set_address(std::string address) { address_ = std::move(address); }
+    /* Takes a connection of another agent for the sweep. */
+    void add_neighbour(std::unique_ptr<FrameStream> stream)
+    {
+        sweep_.accept(std::move(stream));
+    }
+
+    const std::string &host() const override { return settings_.host; }
+    const std::string &address() const override { return address_; }
+    const std::string &blocks() const override { return blocks_; }
+    FileSystem file_system() const override;
+    int memory_of(int rank) const override;
+    void set_targets(int rank,
+                     const std::vector<std::uint64_t> &targets) override;
+    void set_expected(int rank,
+                      const std::vector<std::uint64_t> &expected) override;
+    void send(const action::Send &order, std::uint64_t epoch) override;
+    void capture(const std::filesystem::path &directory,
+                 const RankSnapshots &snapshots) override;
+    void open_piece(const std::filesystem::path &directory) override;
+    void add_to_piece(int rank, std::uint64_t snapshot) override;
+    void close_piece(const std::vector<int> &ranks) override;
+    std::uint64_t saved(const std::filesystem::path &directory) const override;
+    void set_sweep_plan(const SweepPlan &plan) override;
+    void open_sweep(std::uint64_t epoch) override;
+    void undo() override;
+    void pause_protection(const std::string &reason) override { protector_.pause_too(reason); }
+    void committed(std::uint64_t number) override;
+    void copy_piece(const std::filesystem::path &from, const std::filesystem::path &to,
+                    const Piece &piece) override;
+    void write_redundancy(const RedundancyOrder &order) override;
+    void discard(const std::filesystem::path &job, std::uint64_t end,
+                 const std::set<std::uint64_t> &stay) override;
+    void kill() override;
+    void salvage_over(std::uint64_t number, const std::string &why) override;
+    std::optional<IndependentState> independent() const override
+    {
+        return salvage_.independent();
+    }
+    std::vector<ckpt_clock> clocks(int rank) const override;
+    std::uint64_t sent(int rank, int peer) const override;
+    std::uint64_t received(int rank, int peer) const override;
+    RankSeen seen(int rank, std::uint64_t epoch) const override;
+
+  private:
+    void readable(RankSession *session);
+    void handle(RankSession *session, const ckpt_message &message);
+    void hello(RankSession *session, const ckpt_message &message);
+    void note_memory(const RankSession &session);
+    void prepare_to_write();
+    void look_at_file_system() const;
+    void try_direct_io();
+    void ended(RankSession *session);
+    void drop(RankSession *session);
+    RankSession *find(int rank) const;
+    NodeSweep::Hooks sweep_hooks();
+    Salvage::Hooks salvage_hooks();
+    std::string salvage_obstacle(int rank) const;
+    void note_cut(const RankSession &session, const ckpt_message &message);
+    void tell_swept(int rank, std::uint64_t messages);
+    void refuse_for(int rank, std::uint64_t epoch, const std::string &why);
+
+    StoppedRank stopped(int rank, std::uint64_t snapshot) const;
+    void prepare(const Freezer::Ranks &ranks, Freezer::Then then);
+    void watch(const Freezer::Ranks &ranks, Freezer::Then then);
+    void fold();
+    void watched(RankSession *session, const ckpt_message &message);
+    void unprotect();
+    void freeze(const Freezer::Ranks &ranks, Freezer::Then then);
+
+    using Image = std::shared_ptr<NodeImage>;
+    Image begin_image(const std::filesystem::path &directory,
+                      const std::vector<int> &logging);
+    void make_directory(const std::filesystem::path &directory);
+    void open_log_in(const std::filesystem::path &job) const;
+    void send_held_cuts();
+    void end_image();
+    void work(std::function<void(const Image &)> task);
+    void tell(const Image &image, std::function<void(NodeEvents &)> event);
+    void tell_written(const Image &image, const WrittenPiece &written);
+    NodeImage::Captured tell_captured(const Image &image);
+
+    EventLoop &loop_;
+    WorkerThread &worker_;
+    const Settings &settings_;
+    Refusals &refusals_;
+    Hooks hooks_;
+    std::string address_;
+    std::string blocks_; /* address of redundancy_'s server */
+    NodeEvents *events_ = nullptr;
+    NodeSweep sweep_;
+    std::uint64_t swept_epoch_ = 0; /* epoch of the latest sweep */
+    FileIdentities identities_; /* of all images; gives the next one */
+    WriteRate write_rate_;
+    mutable std::shared_future<FileSystem> file_system_; /* valid after the first request */
+    mutable std::chrono::steady_clock::time_point file_system_until_;
+    bool direct_io_tried_ = false;
+    SharingChoice sharing_;
+    Image image_; /* of the latest checkpoint, under way or not; or null */
+    Increments increments_;
+    PieceKeeper keeper_;
+    RedundancyWriter redundancy_;
+    RankQuestion watching_;
+    Protector protector_;
+    Freezer freezer_;
+    bool is_making_directory_ = false;
+    std::vector<std::pair<action::Send, std::uint64_t>> held_cuts_; /* with their epochs */
+    Salvage salvage_;
+    SignalWatch signal_watch_;
+    std::map<RankSession *, std::unique_ptr<RankSession>> sessions_;
+    std::map<int, RankSession *> ranks_; /* the sessions that sent HELLO */
+    std::map<int, bool> finished_;
+    std::optional<Processors> processors_; /* set as soon as there is a rank */
+    std::map<int, int> memory_;            /* by rank: memory_of() */
+    SharedSegments segments_;
+    bool had_ranks_ = false;
+    WorkerThread remover_; /* removes checkpoints that only this node sees */
+    /* Examines the file system, which may hang, before anything is saved. */
+    mutable WorkerThread prober_;
+};
+
+} // namespace ckpt

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * run_requests.cpp - receives requests for a running `ckpt run`.
+ */
+#include "cli/jobs/run_requests.hpp"
+
+#include "cli/jobs/own_status.hpp"
+#include "common/files/files.hpp"
+#include "common/files/run_directory.hpp"
+
+#include <sys/socket.h>
+
+namespace ckpt::cli
+{
+
+namespace
+{
+
+std::filesystem::path socket_of(const TierDirectories &directories, const std::string &job,
+                                const char *extension)
+{
+    return run_directory() /
+           (control::namespace_hash((directories.lasting() / job).string()) + extension);
+}
+
+} // namespace
+
+std::filesystem::path run_socket(const TierDirectories &directories, const std::string &job)
+{
+    return socket_of(directories, job, ".run");
+}
+
+std::filesystem::path started_socket(const TierDirectories &directories,
+                                     const std::string &job)
+{
+    return socket_of(directories, job, ".started");
+}
+
+RunRequests::RunRequests(EventLoop &loop, const TierDirectories &directories,
+                         const std::string &job)
+    : directories_(directories), job_(job),
+      server_(loop, refusals_,
+              {[this](ClientId client, const control::Request &request) {
+                   if (handler_) {
+                       handler_(client, request);
+                   } else {
+                       reply_starting(client, request);
+                   }
+               },
+               [](ClientId) {}}),
+      listener_((make_private_directory(run_directory()), loop),
+                run_socket(directories, job), SOCK_STREAM, refusals_,
+                [this](Fd connection) { server_.accept(std::move(connection)); })
+{
+}
+
+void RunRequests::reply_error(ClientId client, const std::string &text)
+{
+    control::Reply reply;
+
+    reply.event = "error";
+    reply.error = text;
+    server_.reply(client, reply);
+}
+
+void RunRequests::reply_starting(ClientId client, const control::Request &request)
+{
+    control::Reply reply;
+
+    if (request.command != "status") {
+        reply_error(client, std::string(control::still_starting) +
+                                ": no agent has told of all ranks");
+        return;
+    }
+    reply.event = "status";
+    reply.status = starting_status(directories_, job_);
+    server_.reply(client, reply);
+}
+
+} // namespace ckpt::cli

@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * supervised_launch.cpp - the event loop of `ckpt run` while the job runs.
+ */
+#include "cli/run/supervised_launch.hpp"
+
+#include "common/error.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include <sys/epoll.h>
+
+namespace ckpt::cli
+{
+
+using std::chrono::steady_clock;
+
+namespace
+{
+
+/* Time limit for a starting job to get an agent that accepts requests. */
+constexpr auto longest_start = std::chrono::seconds(10);
+constexpr auto ask_again = std::chrono::milliseconds(50);
+/* Time limit for a program to end after SIGTERM. */
+constexpr auto last_words = std::chrono::seconds(10);
+/* Time limits after the end of the launcher. last_answer: agents confirm the last
+ * checkpoint. */
+constexpr auto last_answer = std::chrono::seconds(10);
+/* last_news: agents report how ranks have ended. */
+constexpr auto last_news = std::chrono::milliseconds(500);
+/* last_agents: agents finish writing and end, before the nodes are reported free. */
+constexpr auto last_agents = std::chrono::seconds(30);
+/* last_ranks: killed ranks end, or their nodes are found to be lost. */
+constexpr auto last_ranks = std::chrono::seconds(5);
+
+/* Variables that make mpirun continue when a rank ends. The first is for Open MPI 4.1. The
+ * second is for 5.0, which still ends the job when a rank exits with a non-zero code. They are
+ * not options, because the options of the launcher are recorded. */
+Environment recovery_variables()
+{
+    return {{"OMPI_MCA_orte_enable_recovery", "1"}, {"PRTE_MCA_state_base_recoverable", "1"}};
+}
+
+bool asks_for_end(int signal)
+{
+    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
+} // namespace
+
+SupervisedLaunch::SupervisedLaunch(EventLoop &loop, const SignalDescriptor &signals,
+                                   RunRequests &requests, Options options)
+    : loop_(loop), signals_(signals), requests_(requests), options_(std::move(options))
+{
+    if (options_.tolerates_ended_ranks) {
+        watch_.tolerate_ended_ranks();
+    }
+    try {
+        supervisor_.emplace(loop_, options_.file, options_.host, options_.incarnation, watch_,
+                            Supervisor::Hooks{
+                                [this](const std::string &name) { saved(name); },
+                                [this](bool is_unprotected, bool is_overdue,
+                                       const std::string &why) {
+                                    protection(is_unprotected, is_overdue, why);
+                                },
+                                [this] { return is_asked_to_end(); }});
+    } catch (const Error &problem) {
+        fmt::print(stderr, "ckpt: nodes are not watched: {}\n", problem.what());
+    }
+    if (acts_for_launcher()) {
+        watch_.act_for_launcher();
+    }
+    loop_.watch(signals_.descriptor(), EPOLLIN, [this](std::uint32_t) { take_signals(); });
+    requests_.handle([this](std::uint64_t client, const control::Request &request) {
+        take(client, request);
+    });
+}
+
+SupervisedLaunch::~SupervisedLaunch()
+{
+    requests_.handle(nullptr);
+    loop_.forget(signals_.descriptor());
+    if (launcher_) {
+        loop_.forget(launcher_->descriptor());
+    }
+}
+
+/* ---- Signals ----------------------------------------------------------------- */
+
+void SupervisedLaunch::take_signals()
+{
+    while (auto info = signals_.next()) {
+        take(*info);
+    }
+}
+
+void SupervisedLaunch::take(const signalfd_siginfo &info)
+{
+    const int signal = static_cast<int>(info.ssi_signo);
+
+    if (signal == SIGCHLD) {
+        look_whether_stopped();
+        return;
+    }
+    if (take_wish(signal)) {
+        return;
+    }
+    ending_.by_user |= asks_for_end(signal);
+    if (signal == SIGTSTP || signal == SIGCONT) {
+        is_asked_to_stop_ = signal == SIGTSTP;
+    }
+    if (signal == SIGCONT && ending_.last && ending_.last->signal != 0) {
+        ending_.last->is_resumed = true;
+    }
+    /* The terminal has sent the signal to the launcher as well. SIGHUP is an exception: when
+     * the terminal closes, only the session leader gets it. */
+    if (info.ssi_code != SI_KERNEL || signal == SIGHUP) {
+        launcher_->signal(signal);
+    }
+}
+
+/* Signals that arrived before the launcher was started have not reached it, even if the
+ * terminal sent them. */
+void SupervisedLaunch::take_earlier_signals()
+{
+    while (auto info = signals_.next()) {
+        info->ssi_code = SI_USER;
+        take(*info);
+    }
+}
+
+/* ---- Job control ---------------------------------------------------------------- */
+
+/* The shell regards this process as the job, and waits for it to stop. So it stops when the
+ * launcher has stopped, by a terminal signal to both or by itself. A launcher may also ignore
+ * the signal and continue. */
+void SupervisedLaunch::look_whether_stopped()
+{
+    const auto signal = launcher_ ? launcher_->stop_signal() : std::nullopt;
+
+    if (signal && (is_asked_to_stop_ || *signal == SIGTSTP || *signal == SIGTTIN ||
+                   *signal == SIGTTOU)) {
+        stop_as_the_launcher_has();
+    }
+}
+
+/* The membership is suspended, so that other nodes do not regard this one as lost meanwhile. */
+void SupervisedLaunch::stop_as_the_launcher_has()
+{
+    is_asked_to_stop_ = false;
+    if (supervisor_) {
+        supervisor_->suspend_membership();
+    }
+    std::raise(SIGSTOP); /* until SIGCONT, which is passed on like other signals */
+    if (supervisor_) {
+        supervisor_->resume_membership();
+    }
+}
+
+/* Returns whether the signal requests a last checkpoint. A second warning signal is passed
+ * on. */
+bool SupervisedLaunch::take_wish(int signal)
+{
+    const bool is_warning = options_.warnings.contains(signal);
+    LastCheckpoint last{};
+
+    last.signal = signal;
+    if (options_.migrations.contains(signal)) {
+        if (ending_.last || watch_.failure()) {
+            fmt::print(stderr, "ckpt: SIG{}: the job is ending already\n", sigabbrev_np(signal));
+        } else if (auto nodes = options_.nodes(signal)) {
+            last.purpose = LastCheckpoint::For::migration;
+            last.nodes = std::move(*nodes);
+            wish(std::move(last));
+        }
+        return true;
+    }
+    if ((!is_warning && !options_.swaps.contains(signal)) || ending_.last) {
+        return false;
+    }
+    fmt::print(stderr, "ckpt: SIG{}: the job is saved and ended\n", sigabbrev_np(signal));
+    last.purpose = is_warning ? LastCheckpoint::For::warning : LastCheckpoint::For::swap;
+    wish(std::move(last));
+    return true;
+}
+
+/* ---- The last checkpoint ------------------------------------------------------- */
+
+void SupervisedLaunch::take(std::uint64_t client, const control::Request &request)
+{
+    LastCheckpoint last{};
+
+    if (request.command == "status" || request.command == "checkpoint") {
+        pass_on(client, request);
+        return;
+    }
+    last.client = client;
+    if (request.command == "swap") {
+        last.purpose = LastCheckpoint::For::swap;
+    } else if (request.command == "migrate") {
+        last.purpose = LastCheckpoint::For::migration;
+        last.from = request.from;
+        last.to = request.to;
+        const std::string obstacle = options_.obstacle(last.from, last.to);
+        if (!obstacle.empty()) {
+            requests_.reply_error(client, obstacle);
+            return;
+        }
+    } else if (request.command == "resume") {
+        requests_.reply_error(client, "the job is not swapped out");
+        return;
+    } else {
+        requests_.reply_error(client, "unknown command '" + request.command + "'");
+        return;
+    }
+    if (ending_.last || watch_.failure()) {
+        requests_.reply_error(client, "the job is ending already");
+        return;
+    }
+    wish(std::move(last));
+}
+
+/* Passes a request to an agent on any node. */
+void SupervisedLaunch::pass_on(std::uint64_t client, const control::Request &request)
+{
+    const bool is_passed =
+        supervisor_ &&
+        supervisor_->request(
+            request,
+            [this, client](const control::Reply &reply) { requests_.reply(client, reply); },
+            [this, client, request] {
+                if (request.command == "status") {
+                    /* The ranks will start another agent. */
+                    requests_.reply_starting(client, request);
+                } else {
+                    requests_.reply_error(client, "the agent has died");
+                }
+            });
+
+    if (!is_passed) {
+        requests_.reply_starting(client, request);
+    }
+}
+
+void SupervisedLaunch::wish(LastCheckpoint last)
+{
+    ending_.last = std::move(last);
+    is_asked_ = false;
+    has_lost_agent_ = false;
+    ask_until_ = steady_clock::now() + longest_start;
+    ask();
+}
+
+/* The ranks start another agent. If that dies too, the request itself may be the reason, so it
+ * is given up. */
+void SupervisedLaunch::lost_agent()
+{
+    if (std::exchange(has_lost_agent_, true)) {
+        given_up("the agent has died");
+        return;
+    }
+    is_asked_ = false;
+    ask_until_ = steady_clock::now() + longest_start;
+}
+
+void SupervisedLaunch::ask()
+{
+    control::Request request;
+
+    request.command = "checkpoint";
+    request.then = ending_.last->purpose == LastCheckpoint::For::migration ? "move" : "kill";
+    is_asked_ = supervisor_ && supervisor_->request(
+        request, [this](const control::Reply &reply) { answered(reply); },
+        [this] { lost_agent(); });
+    if (!is_asked_ && steady_clock::now() >= ask_until_) {
+        given_up("no agent has come");
+    }
+}
+
+void SupervisedLaunch::answered(const control::Reply &reply)
+{
+    LastCheckpoint &last = *ending_.last;
+
+    if (last.name && reply.event != "result") {
+        return; /* saved already, on request of another command */
+    }
+    if (reply.event == "error" && reply.error.starts_with(control::still_starting) &&
+        ask_until_ && steady_clock::now() < *ask_until_) {
+        is_asked_ = false; /* ask again soon */
+        return;
+    }
+    if (reply.event == "error") {
+        given_up(reply.error);
+        return;
+    }
+    if (reply.event == "result") {
+        saved(reply.result.name);
+        last.answer = reply;
+    } else if (last.client != 0) {
+        requests_.reply(last.client, reply);
+    }
+}
+
+/* All ranks are about to end, on request of this process or of `ckpt checkpoint --kill`. */
+void SupervisedLaunch::saved(const std::string &name)
+{
+    if (!ending_.last) {
+        ending_.last.emplace();
+        ending_.last->purpose = LastCheckpoint::For::end;
+    }
+    LastCheckpoint &last = *ending_.last;
+    if (last.name) {
+        return;
+    }
+    last.name = name;
+    last.answer.event = "result";
+    last.answer.result.name = name;
+    fmt::print(stderr, "ckpt: saved as {}\n", name);
+}
+
+/* Passes the signal to the program, as without `ckpt run`, or replies to the command. */
+void SupervisedLaunch::given_up(const std::string &why)
+{
+    if (!ending_.last || ending_.last->name) {
+        return;
+    }
+    const LastCheckpoint last = *ending_.last;
+
+    ask_until_.reset();
+    if (last.client != 0) {
+        ending_.last.reset();
+        requests_.reply_error(last.client, why);
+        return;
+    }
+    fmt::print(stderr, "ckpt: the job was not saved: {}\n", why);
+    if (last.purpose != LastCheckpoint::For::warning) {
+        ending_.last.reset(); /* the job continues to run */
+    } else if (launcher_) {
+        launcher_->signal(last.signal);
+    }
+}
+
+/* ---- The launch ------------------------------------------------------------------ */
+
+void SupervisedLaunch::step(Time now)
+{
+    if (!has_told_ranks_ && options_.ranks_have_come && supervisor_ && supervisor_->has_ranks()) {
+        has_told_ranks_ = true;
+        options_.ranks_have_come();
+    }
+    if (ending_.last && ask_until_ && !is_asked_) {
+        ask();
+    }
+    if (ending_.last && ending_.last->name) {
+        return; /* all ranks are ending */
+    }
+    if (kill_at_ && now >= *kill_at_) {
+        kill_at_.reset();
+        supervisor_->end_ranks();
+    }
+    switch (watch_.step(now)) {
+    case LaunchWatch::Step::none:
+        break;
+    case LaunchWatch::Step::end:
+        if (!ending_.by_user && !ending_.was_unprotected) {
+            say_failure("; the rest of the job is ended");
+        }
+        supervisor_->end_ranks(); /* the watch will learn of their end */
+        break;
+    case LaunchWatch::Step::terminate:
+        launcher_->signal(SIGTERM);
+        break;
+    case LaunchWatch::Step::kill:
+        launcher_->signal(SIGKILL);
+        break;
+    }
+}
+
+SupervisedLaunch::Time SupervisedLaunch::next_step() const
+{
+    Time next = std::min(watch_.next_step(), steady_clock::now() + std::chrono::hours(1));
+
+    if (ending_.last && ask_until_ && !is_asked_) {
+        next = std::min(next, steady_clock::now() + ask_again);
+    }
+    if (kill_at_) {
+        next = std::min(next, *kill_at_);
+    }
+    return next;
+}
+
+void SupervisedLaunch::say_failure(const char *more)
+{
+    has_said_failure_ = true;
+    fmt::print(stderr, "ckpt: {}{}{}\n", watch_.failure()->text(),
+               watch_.failure()->salvage_text(), more);
+}
+
+void SupervisedLaunch::child_failed(pid_t child, int status)
+{
+    watch_.process_failed(supervisor_->rank_of(child).value_or(-1), status,
+                          steady_clock::now());
+}
+
+/* Whether the end was requested by a pending signal, or because the nodes are needed. */
+bool SupervisedLaunch::is_asked_to_end()
+{
+    if (launcher_) {
+        take_signals();
+    }
+    return ending_.by_user || ending_.last || ending_.was_unprotected;
+}
+
+/* The user's options determine the action. */
+void SupervisedLaunch::protection(bool is_unprotected, bool is_overdue, const std::string &why)
+{
+    if (!is_unprotected) {
+        fmt::print(stderr, "ckpt: the job is protected again\n");
+    } else if (!is_overdue) {
+        fmt::print(stderr, "ckpt: the job is unprotected: {}\n", why);
+    } else if (options_.ends_unprotected && launcher_ && !ending_.last &&
+               !ending_.was_unprotected) {
+        fmt::print(stderr, "ckpt: the job is ended: it could not be saved for a whole interval: "
+                           "{}\n", why);
+        ending_.was_unprotected = true;
+        kill_at_ = steady_clock::now() + last_words;
+        launcher_->signal(SIGTERM);
+    }
+}
+
+/* Asks the coordinator for its status. If a command had ranks killed, the coordinator reports
+ * that before it kills them. So when it answers this request, that report has arrived. */
+void SupervisedLaunch::ask_for_news()
+{
+    if (supervisor_ && !ending_.last && (watch_.failure() || ending_.exit_code != 0)) {
+        control::Request request;
+        request.command = "status";
+        (void)supervisor_->request(request, [](const control::Reply &) {}, [] {});
+    }
+}
+
+/* Waits for the agents if the job was saved to free its nodes. Does not wait after a warning,
+ * because the batch system does not either. */
+void SupervisedLaunch::await_nodes()
+{
+    const Time until = steady_clock::now() + last_agents;
+    const bool leaves = supervisor_ && ending_.last && ending_.last->name &&
+                        ending_.last->purpose != LastCheckpoint::For::warning;
+
+    while (leaves && supervisor_->has_agents() && steady_clock::now() < until) {
+        loop_.turn(until);
+    }
+}
+
+/* Waits for events that may be missing when the launcher has ended: agents confirm the last
+ * checkpoint, and report how ranks ended; the loss of a node is detected; killed ranks end. */
+void SupervisedLaunch::await_agents()
+{
+    const Time now = steady_clock::now();
+
+    ask_for_news();
+    while (supervisor_ && supervisor_->awaits_answer() &&
+           steady_clock::now() < now + last_answer) {
+        loop_.turn(now + last_answer);
+    }
+    while (supervisor_ && watch_.awaits_salvage() &&
+           steady_clock::now() < now + last_answer) {
+        loop_.turn(now + last_answer);
+    }
+    while (supervisor_ && steady_clock::now() < now + last_news &&
+           supervisor_->awaits_status()) {
+        loop_.turn(now + last_news);
+    }
+    if (acts_for_launcher() && supervisor_->has_ranks()) {
+        supervisor_->end_ranks(); /* Open MPI 5.0 may leave ranks running (MPI_Abort) */
+    }
+    await_nodes();
+    const bool is_bad = watch_.failure() || ending_.exit_code != 0;
+    while (supervisor_ && is_bad && supervisor_->has_ranks() &&
+           steady_clock::now() < now + last_ranks) {
+        loop_.turn(now + last_ranks);
+    }
+}
+
+void SupervisedLaunch::conclude()
+{
+    if (ending_.last && ask_until_) {
+        given_up(has_lost_agent_ ? "the agent has died" : "the job has ended");
+    }
+    ending_.failure = watch_.failure();
+    if (ending_.failure && !ending_.failure->salvage_text().empty() && !has_said_failure_) {
+        say_failure("");
+    }
+    ending_.lost = watch_.lost_nodes();
+    ending_.silent_since = watch_.silent_since();
+    if (ending_.exit_code != 0 && supervisor_) {
+        ending_.lost.merge(supervisor_->vanished());
+    }
+    if (!ending_.lost.empty()) { /* all other failures follow from the lost node */
+        ending_.failure.emplace();
+        ending_.failure->kind = Failure::Kind::node_lost;
+        ending_.failure->host = *ending_.lost.begin();
+    }
+    /* Open MPI 4.1 with --enable-recovery exits with 0 even if ranks were killed. If the
+     * launcher killed them on the user's request, its own exit code counts. */
+    const bool has_code = ending_.by_user && ending_.exit_code != 0;
+    if (!has_code && ending_.failure && ending_.failure->status &&
+        *ending_.failure->status != 0 && !options_.tolerates_ended_ranks) {
+        ending_.exit_code = ckpt::exit_code_of(*ending_.failure->status);
+    }
+    const bool was_ended =
+        ending_.failure && !(ending_.last && ending_.last->name) &&
+        (acts_for_launcher() || ending_.failure->kind != Failure::Kind::rank_ended);
+    if (was_ended && ending_.exit_code == 0) {
+        ending_.exit_code = exit_failed;
+    }
+}
+
+Ending SupervisedLaunch::run(const Invocation &invocation)
+{
+    Invocation command = invocation;
+    if (acts_for_launcher()) {
+        command.environment.merge(recovery_variables());
+        children_.emplace(loop_, options_.started_socket, [this](pid_t child, int status) {
+            child_failed(child, status);
+        });
+    }
+    launcher_.emplace(command, signals_.mask_before(), options_.launches);
+    take_earlier_signals();
+    if (children_) {
+        children_->belong_to(launcher_->pid());
+    }
+    loop_.watch(launcher_->descriptor(), EPOLLIN, [this](std::uint32_t) {
+        if (auto code = launcher_->exit_code()) {
+            ending_.exit_code = *code;
+            has_ended_ = true;
+        }
+    });
+    while (!has_ended_) {
+        loop_.turn(next_step());
+        step(steady_clock::now());
+    }
+    await_agents();
+    conclude();
+    return ending_;
+}
+
+} // namespace ckpt::cli

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * frozen_copy.hpp - the agent's side of a frozen copy: a process that holds a copy of
+ * a rank's memory and never runs (libckpt/process/frozen_copy.h).
+ */
+#pragma once
+
+#include "common/fd.hpp"
+#include "image/model/rank_image.hpp"
+
+#include "ckpt/snapshot.h"
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace ckpt
+{
+
+class FrozenCopy
+{
+  public:
+    /* The rank sends the connection together with the pid. The copy ends when this
+     * object is destroyed. */
+    FrozenCopy(pid_t pid, Fd connection);
+
+    pid_t pid() const { return pid_; }
+    /* Whether the process has not ended, so that pid() still refers to it.
+     * Thread-safe. */
+    bool is_alive() const noexcept;
+
+    /* The agent will not read the pages of [start, end) again. Never waits: pages
+     * that are not released only cost time and memory. Thread-safe. */
+    void release(const ckpt_range &range) const noexcept;
+
+    /* Returns an empty text if the copy maps all regions of the image, else which
+     * one is missing. The MPI library may exclude memory from copies with
+     * MADV_DONTFORK. */
+    std::string missing(const RankImage &image) const;
+
+  private:
+    pid_t pid_;
+    Fd connection_;
+};
+
+} // namespace ckpt

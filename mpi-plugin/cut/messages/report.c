@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * report.c - messages to the agent about the checkpoint under way.
+ */
+#include "cut/messages/report.h"
+
+#include "base/text.h"
+#include "cut/messages/epoch.h"
+#include "cut/messages/synchronous_send.h"
+#include "link/agent_link.h"
+#include "runtime/lane.h"
+
+void ckpt_report_gate(const struct ckpt_clock *clock, uint64_t slot)
+{
+    struct ckpt_message message = {.type = CKPT_MSG_REPORT,
+                                   .epoch = ckpt_checkpoint.epoch};
+
+    message.arg[0] = CKPT_PLACE_GATE;
+    message.arg[1] = slot;
+    message.arg[4] = clock->entered;
+    (void)ckpt_agent_send(&message, -1);
+}
+
+void ckpt_report_place(uint32_t type, enum ckpt_place place, uint64_t slot,
+                       uint64_t flags, int holding)
+{
+    struct ckpt_message message = {.type = type,
+                                   .epoch = ckpt_checkpoint.epoch};
+
+    message.arg[0] = place;
+    message.arg[1] = slot;
+    message.arg[2] = flags;
+    message.arg[3] = (uint64_t)holding;
+    if (ckpt_checkpoint.moving && !ckpt_epoch_open) {
+        message.arg[5] = ckpt_epoch_needs();
+        message.arg[6] = ckpt_epoch_has_sent() ? CKPT_REPORT_SENT : 0;
+        message.arg[6] |= ckpt_synchronous_used ? CKPT_REPORT_SYNCHRONOUS : 0;
+    }
+    (void)ckpt_agent_send(&message, -1); /* a lost agent shows at receive */
+}
+
+void ckpt_report_taken(void)
+{
+    if (ckpt_checkpoint.taken == ckpt_lane_times_taken()) {
+        return;
+    }
+    ckpt_checkpoint.taken = ckpt_lane_times_taken();
+    if (ckpt_checkpoint.armed && ckpt_checkpoint.hold) {
+        ckpt_checkpoint.hold = 0;
+        ckpt_checkpoint.helping = 0;
+        ckpt_checkpoint.inside_told = 1;
+        ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_INSIDE, UINT32_MAX, 0, 0);
+    }
+}
+
+void ckpt_report_refusal(const struct ckpt_failure *failure)
+{
+    struct ckpt_message message = {.type = CKPT_MSG_REFUSED,
+                                   .epoch = ckpt_checkpoint.epoch};
+
+    message.arg[2] = ckpt_epoch_open ? ckpt_epoch_channels_used() : 0;
+    ckpt_text_copy(message.text, sizeof(message.text), failure->text);
+    (void)ckpt_agent_send(&message, -1);
+}
