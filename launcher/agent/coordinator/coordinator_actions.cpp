@@ -114,7 +114,7 @@ void Coordinator::perform()
             worker_.reply([this] { start_waiting(); });
         }
     }
-    if (machine_.phase() != told_phase_) {
+    if (std::string_view(phase_name(machine_.phase())) != phase_name(told_phase_)) {
         fault_in_phase();
         tell_progress(true);
     }
