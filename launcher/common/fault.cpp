@@ -59,6 +59,9 @@ constexpr std::string_view known_faults[] = {
     "agent-at-watched",        /* the agent dies when a rank has made a userfaultfd */
     "agent-at-fault",          /* the agent dies when a rank waits to write (cll) */
     "agent-at-join",           /* the agent dies when a rank has introduced itself */
+    "invariant-in-reply", /* the agent violates an invariant, in an event of its own node */
+    "invariant-in-task",  /* the same, on the thread that writes a piece */
+    "invariant-in-order", /* the same, in an order of the coordinating agent to write a piece */
     /* The coordinating agent dies after it has begun a phase and informed the ranks. */
     "agent-in-align",
     "agent-in-stop",

@@ -20,6 +20,7 @@ constexpr std::uint64_t all_are_logged = 16; /* then only at powers of two */
 constexpr std::array<const char *, refusal_kinds> names = {
     "forged",   "replayed", "malformed", "foreign", "other_user",
     "too_many", "too_slow"};
+static_assert(names.back() != nullptr); /* each kind has a name */
 
 std::size_t index_of(Refusal why)
 {

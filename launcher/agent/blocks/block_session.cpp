@@ -6,6 +6,7 @@
 
 #include "agent/links/reach.hpp"
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "common/json_bytes.hpp"
 
 #include <nlohmann/json.hpp>
@@ -112,6 +113,7 @@ try {
 bool BlockSession::send()
 {
     for (int blocks = 0; blocks < blocks_at_once;) {
+        CKPT_INVARIANT(sent_ <= output_.size());
         if (sent_ == output_.size()) {
             if (!make_output()) {
                 break;
@@ -188,6 +190,7 @@ try {
 
 void BlockSession::make_block()
 {
+    CKPT_EXPECT(file_ && next_ < range_end_);
     const std::size_t bytes = std::min<std::uint64_t>(block_bytes, range_end_ - next_);
 
     output_.resize(bytes);
@@ -197,6 +200,7 @@ void BlockSession::make_block()
     const auto end = std::as_bytes(std::span(tag));
     output_.insert(output_.end(), end.begin(), end.end());
     next_ += bytes;
+    CKPT_INVARIANT(next_ <= range_end_ && range_end_ <= file_->size());
 }
 
 } // namespace ckpt::redundancy

@@ -9,6 +9,7 @@
 #include "common/background.hpp"
 #include "common/error.hpp"
 #include "common/fault.hpp"
+#include "common/invariant.hpp"
 #include "image/store/checkpoint_files.hpp"
 #include "redundancy/protect.hpp"
 
@@ -69,6 +70,8 @@ std::string RedundancyWriter::try_to_write(const RedundancyOrder &order)
 {
     try {
         fault_kill("agent-during-redundancy");
+        CKPT_EXPECT(order.self < order.places.size());
+        CKPT_EXPECT(order.places.size() == order.group.members.size());
         std::vector<std::string> places = order.places;
         places[order.self].clear(); /* a node does not read from itself */
         const GroupMembers members(order.directory, places, key_, settings_.identity(),

@@ -8,6 +8,7 @@
 #include "agent/base/log.hpp"
 #include "common/durations.hpp"
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -33,6 +34,8 @@ using std::chrono::steady_clock;
 constexpr auto longest_wait_for_ranks = std::chrono::seconds(60);
 /* How long the agent waits, at its end, for clients and other nodes to read its output. */
 constexpr auto longest_farewell = std::chrono::seconds(10);
+/* An agent that violates more invariants than this ends. The ranks then start another one. */
+constexpr int most_violations = 16;
 /* Requests of `ckpt run` have numbers from here on. Other commands never reach such numbers. */
 constexpr ClientId first_of_supervisor = ClientId(1) << 63;
 
@@ -144,6 +147,7 @@ std::string Agent::welcome(const RankSession &rank)
         return address_;
     }
     rank_count_ = rank.rank_count();
+    CKPT_INVARIANT(rank_count_ > 0);
     facts_ = read_launch_facts(
         rank.pid(), settings_.launch_namespace.starts_with(CKPT_LAUNCH_ALONE));
     address_ = "local " + settings_.host;
@@ -162,6 +166,7 @@ std::string Agent::welcome(const RankSession &rank)
 
 void Agent::listen_to_peers()
 {
+    CKPT_EXPECT(!peers_);
     address_file_ = std::make_unique<AddressFile>(run_file(settings_, ".addr"));
     peers_ = std::make_unique<PeerListener>(
         loop_, settings_.identity(), address_file_->address(), refusals_,
@@ -215,6 +220,7 @@ void Agent::coordinate()
                                    supervisor_->protection(news);
                                }
                            }});
+    CKPT_INVARIANT(coordinator_ && !link_); /* an agent coordinates, or follows another one */
     local_.attach(coordinator_.get());
     if (supervisor_) {
         supervisor_->coordinates();
@@ -271,6 +277,7 @@ void Agent::supervise()
 
 void Agent::answer(ClientId client, const control::Reply &reply)
 {
+    CKPT_EXPECT(client < first_of_supervisor || supervisor_);
     if (client >= first_of_supervisor) {
         supervisor_->send({{"type", "reply"},
                            {"number", client - first_of_supervisor},
@@ -397,6 +404,7 @@ Refusals::Counts Agent::refused() const
 void Agent::tell_metrics(Time now)
 {
     if (metrics_) {
+        CKPT_INVARIANT(coordinator_);
         metrics_->update(now, coordinator_->milestones(), [this] { return status(); });
     }
 }
@@ -443,6 +451,7 @@ bool Agent::may_have_to_copy(Time now) const
  */
 bool Agent::close_doors()
 {
+    CKPT_EXPECT(rank_listener_ && !local_.has_connections());
     auto path = run_file(settings_, ".lock");
     Fd lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
 
@@ -497,32 +506,64 @@ Agent::Time Agent::next_tick(Time now) const
     return next;
 }
 
+/* Handles the next events. Returns false when the agent has nothing left to do. */
+bool Agent::go_on()
+{
+    Time now = steady_clock::now();
+    if (local_.has_connections()) {
+        alone_since_ = now;
+        has_asked_about_end_ = false;
+    } else {
+        ask_about_end();
+    }
+    if (finished(now) && close_doors()) {
+        return false;
+    }
+    loop_.turn(next_tick(now));
+    now = steady_clock::now();
+    if (coordinator_) {
+        coordinator_->tick(now);
+    }
+    if (link_) {
+        link_->tick(now);
+    }
+    if (supervisor_) {
+        supervisor_->tick(now);
+    }
+    tell_metrics(now);
+    std::erase_if(remotes_, [](const Remote &remote) { return remote.gone; });
+    return true;
+}
+
+/* After the first violated invariant, on whatever thread: this agent may be wrong about the job,
+ * so it saves nothing more. The checkpoint under way fails, which lets its ranks run on. */
+void Agent::heed_violations()
+{
+    if (!is_unsound() || std::exchange(has_given_up_, true)) {
+        return;
+    }
+    spdlog::critical("{}; this agent takes no further checkpoint", first_violation());
+    if (coordinator_) {
+        coordinator_->give_up();
+    } else {
+        local_.give_up();
+    }
+}
+
 void Agent::run()
 {
-    for (;;) {
-        Time now = steady_clock::now();
-        if (local_.has_connections()) {
-            alone_since_ = now;
-            has_asked_about_end_ = false;
-        } else {
-            ask_about_end();
+    bool is_over = false;
+
+    for (int violations = 0; !is_over;) {
+        try {
+            is_over = !go_on();
+        } catch (const InvariantViolated &violation) {
+            if (++violations > most_violations) {
+                throw;
+            }
+            spdlog::debug("{}", violation.what());
         }
-        if (finished(now) && close_doors()) {
-            break;
-        }
-        loop_.turn(next_tick(now));
-        now = steady_clock::now();
-        if (coordinator_) {
-            coordinator_->tick(now);
-        }
-        if (link_) {
-            link_->tick(now);
-        }
-        if (supervisor_) {
-            supervisor_->tick(now);
-        }
-        tell_metrics(now);
-        std::erase_if(remotes_, [](const Remote &remote) { return remote.gone; });
+        heed_violations();
     }
     leave();
 }

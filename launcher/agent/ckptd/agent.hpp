@@ -34,7 +34,8 @@ class Agent
     explicit Agent(const Settings &settings);
     ~Agent();
 
-    /* Works until all ranks are gone and all work is done. */
+    /* Works until all ranks are gone and all work is done. A violated invariant does not end it,
+     * but too many do (InvariantViolated). */
     void run();
 
   private:
@@ -68,6 +69,8 @@ class Agent
     bool close_doors();
     void leave();
     Time next_tick(Time now) const;
+    bool go_on();
+    void heed_violations();
 
     const Settings settings_;
     Refusals refusals_;
@@ -86,6 +89,7 @@ class Agent
     std::unique_ptr<PeerListener> peers_;
     std::list<Remote> remotes_; /* agents of other nodes, if this agent coordinates */
     std::unique_ptr<CoordinatorLink> link_; /* ... this is the way to the coordinator */
+    bool has_given_up_ = false; /* because of a violated invariant */
     bool has_asked_about_end_ = false; /* since the last rank ended */
     std::unique_ptr<SupervisorLink> supervisor_; /* set if `ckpt run` started the job */
     std::unique_ptr<Listener> rank_listener_;

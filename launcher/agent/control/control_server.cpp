@@ -4,6 +4,8 @@
  */
 #include "agent/control/control_server.hpp"
 
+#include "common/invariant.hpp"
+
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -38,6 +40,7 @@ void ControlServer::accept(Fd socket)
     ClientId id = next_id_++;
     int fd = socket.get();
 
+    CKPT_INVARIANT(!clients_.contains(id));
     clients_[id].socket = std::move(socket);
     loop_.watch(fd, EPOLLIN,
                 [this, id](std::uint32_t events) { on_event(id, events); });
@@ -45,6 +48,7 @@ void ControlServer::accept(Fd socket)
 
 void ControlServer::on_event(ClientId id, std::uint32_t events)
 {
+    CKPT_INVARIANT(clients_.contains(id)); /* drop() ends the watch */
     auto found = clients_.find(id);
     bool alive = (events & EPOLLERR) == 0;
 
@@ -96,6 +100,7 @@ void ControlServer::take(ClientId id, const std::string &line)
 {
     control::Request request;
     std::string error;
+    CKPT_EXPECT(line.size() <= longest_request);
 
     if (control::decode_request(line, request, error)) {
         handlers_.request(id, request);
@@ -155,6 +160,7 @@ void ControlServer::reply(ClientId id, const control::Reply &reply)
 void ControlServer::drop(ClientId id)
 {
     auto found = clients_.find(id);
+    CKPT_EXPECT(found != clients_.end());
     bool waiting = found->second.asked && !found->second.answered;
 
     loop_.forget(found->second.socket.get());

@@ -8,6 +8,7 @@
 #include "common/background.hpp"
 #include "common/durations.hpp"
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "common/processes.hpp"
 #include "image/seal/image_key.hpp"
 #include "image/nodefile/message_log.hpp"
@@ -84,6 +85,7 @@ Coordinator::Coordinator(const Settings &settings, WorkerThread &worker,
               CutChoice::stagger_from(settings.stagger)),
       epoch_(settings.restart_number), interval_(settings.interval)
 {
+    CKPT_EXPECT(rank_count > 0);
     remover_.run(step_back);
     choose_name(facts);
     open_at_start();
@@ -118,6 +120,7 @@ JobState Coordinator::job_state(const char *text) const
  * thread. */
 void Coordinator::write_job_state(const JobState &state)
 {
+    CKPT_EXPECT(store_ && ownership_ != nullptr);
     ownership_->require_ours(); /* a later launch writes its own state */
     store_->write_job_state(state);
     if (flush_) {
@@ -242,9 +245,21 @@ std::string Coordinator::name_of_two_nodes() const
 /* Returns why no checkpoint can be taken now, or "". */
 std::string Coordinator::obstacle() const
 {
-    const std::string obstacle = machine_.obstacle();
+    const std::string obstacle = is_unsound() ? first_violation() : machine_.obstacle();
 
     return obstacle.empty() ? name_of_two_nodes() : obstacle;
+}
+
+/* Lets the checkpoint under way fail, after a violated invariant of this agent. obstacle() refuses
+ * all others. */
+void Coordinator::give_up()
+{
+    CKPT_EXPECT(is_unsound());
+    if (machine_.phase() != Phase::idle) {
+        failed(first_violation());
+    }
+    last_error_ = first_violation();
+    note_unprotected(last_error_);
 }
 
 void Coordinator::refuse(const std::vector<Waiting> &clients, const std::string &why)
@@ -274,6 +289,8 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
 /* Requires that obstacle() returns "" and that the store is open. */
 void Coordinator::begin(std::vector<Waiting> clients, Time now, Protocol protocol)
 {
+    CKPT_EXPECT(machine_.phase() == Phase::idle && store_ && ownership_ != nullptr);
+    CKPT_EXPECT(std::ranges::find(where_, nullptr) == where_.end()); /* all ranks are here */
     if (protocol != Protocol::sync_and_stop && !can_name_logs()) {
         spdlog::warn("the path of {} is too long for other protocols than "
                      "Sync-and-Stop",
@@ -308,6 +325,7 @@ void Coordinator::begin(std::vector<Waiting> clients, Time now, Protocol protoco
     trace_.begin("sns", machine_.rank_count(), nodes_to_trace(), now);
     attempt_.files_mark = next_files_mark();
     machine_.request(++epoch_, now, plan);
+    CKPT_INVARIANT(machine_.epoch() == epoch_);
     perform();
 }
 
@@ -360,6 +378,7 @@ bool Coordinator::idle() const
 
 Coordinator::Time Coordinator::next_periodic() const
 {
+    CKPT_EXPECT(last_end_);
     return *last_end_ + whole(interval_.value());
 }
 
@@ -552,6 +571,7 @@ void Coordinator::fill_nodes(control::Status &status) const
 {
     std::map<std::string, std::size_t> index;
 
+    CKPT_INVARIANT(std::ssize(hosts_) == machine_.rank_count());
     for (int rank = 0; rank < machine_.rank_count(); rank++) {
         if (hosts_[rank].empty()) {
             continue;

@@ -68,6 +68,8 @@ class Coordinator : public NodeEvents, private RankPages
     /* Requests a checkpoint. The answers go to `client`. */
     void request(ClientId client, Then then);
     void client_gone(ClientId client);
+    /* An invariant was violated in this agent: no checkpoint is taken any more. */
+    void give_up();
 
     /* Does everything that is due at `now`. next_tick() returns the latest time for the next
      * call. */
@@ -291,6 +293,7 @@ class Coordinator : public NodeEvents, private RankPages
     std::vector<Node *> agents_; /* agents that ranks have connected to */
     std::set<std::string> apart_; /* hosts with their own directory of checkpoints */
     CutProtocol machine_;
+    std::deque<Action> due_; /* actions of the machine that are still to be performed */
     CutChoice choice_;
     SweepPlan told_plan_; /* the plan that all nodes have */
     TraceRecorder trace_; /* of the attempt under way */

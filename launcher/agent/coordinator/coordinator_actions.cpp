@@ -10,6 +10,7 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "common/parallel.hpp"
 #include "common/processes.hpp"
 #include "image/nodefile/message_log.hpp"
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -34,6 +36,18 @@ namespace
 using std::chrono::steady_clock;
 
 constexpr auto longest_undo = std::chrono::seconds(2);
+
+/* Whether the pieces hold each rank of the job once. */
+bool hold_all_ranks(const std::vector<Piece> &pieces, int rank_count)
+{
+    std::vector<int> ranks;
+    for (const Piece &piece : pieces) {
+        ranks.insert(ranks.end(), piece.ranks.begin(), piece.ranks.end());
+    }
+    std::ranges::sort(ranks);
+    return std::ssize(ranks) == rank_count && ranks.front() == 0 &&
+           ranks.back() == rank_count - 1 && std::ranges::adjacent_find(ranks) == ranks.end();
+}
 
 /* Writes the trace. A checkpoint does not fail because of its trace. */
 void write_trace(const CheckpointTrace &trace,
@@ -79,7 +93,10 @@ bool note(const Manifest &manifest, const std::filesystem::path &directory,
 
 void Coordinator::perform()
 {
-    for (const Action &next : machine_.take_actions()) {
+    std::ranges::move(machine_.take_actions(), std::back_inserter(due_));
+    while (!due_.empty()) { /* the others stay due if one throws */
+        const Action next = std::move(due_.front());
+        due_.pop_front();
         if (auto *set = std::get_if<action::SetTargets>(&next)) {
             if (Node *node = where_[set->rank]) {
                 node->set_targets(set->rank, set->targets);
@@ -141,6 +158,7 @@ void Coordinator::perform(const action::Send &given)
 {
     action::Send order = given;
 
+    CKPT_EXPECT(order.rank >= 0 && order.rank < machine_.rank_count());
     if (order.type == CKPT_MSG_CUT && !machine_.is_settling()) { /* the file for the rank's log */
         order.text = message_log_path(attempt_.directory, order.rank);
     }
@@ -165,6 +183,7 @@ void Coordinator::trace(const action::Send &order)
 
 void Coordinator::perform(const action::Capture &capture)
 {
+    CKPT_EXPECT(attempt_.pieces.empty() && attempt_.writing.empty());
     make_turns(capture.snapshots);
     attempt_.writing = {where_.begin(), where_.end()};
     make_directory([this] { write_pieces(); });
@@ -180,6 +199,7 @@ void Coordinator::make_directory(std::function<void()> then)
             std::uint64_t number = std::max(store.next_number(job), least);
             auto directory = store.begin_checkpoint(job, number);
             worker_.reply([this, number, directory, then] {
+                CKPT_EXPECT(number >= least_number_ && attempt_.number == 0);
                 attempt_.number = number;
                 attempt_.directory = directory;
                 if (flush_) {
@@ -207,6 +227,7 @@ void Coordinator::write_pieces()
 
 void Coordinator::perform(const action::OpenPieces &)
 {
+    CKPT_EXPECT(attempt_.pieces.empty() && attempt_.writing.empty());
     attempt_.writing = {where_.begin(), where_.end()};
     make_directory([this] { open_pieces(); });
 }
@@ -230,6 +251,7 @@ SweepPlan Coordinator::sweep_plan() const
     SweepPlan plan;
     std::vector<TraceNode> ranks = nodes_to_trace();
     std::vector<Node *> list = nodes();
+    CKPT_INVARIANT(ranks.size() == list.size());
     auto count = static_cast<SweepTopology::Node>(list.size());
 
     for (std::size_t i = 0; i < list.size(); i++) {
@@ -280,6 +302,7 @@ void Coordinator::sweep_failed(Node &node, const std::string &reason)
 
 void Coordinator::finish_opening()
 {
+    CKPT_INVARIANT(attempt_.opening.size() <= agents_.size());
     if (attempt_.opening.empty()) {
         machine_.opened(steady_clock::now());
         perform();
@@ -334,6 +357,8 @@ Manifest Coordinator::manifest() const
 
 void Coordinator::perform(const action::Commit &)
 {
+    CKPT_EXPECT(attempt_.number > 0 && attempt_.pieces.size() == attempt_.writing.size());
+    CKPT_INVARIANT(hold_all_ranks(attempt_.pieces, machine_.rank_count()));
     trace_.set_protocol(protocol_name(machine_.protocol()));
     trace_.commit(steady_clock::now());
     attempt_.result.cost = trace_.cost();
@@ -352,6 +377,7 @@ void Coordinator::perform(const action::Commit &)
             }
             fault_kill("agent-before-manifest");
             ownership->require_ours();
+            require_sound();
             manifest.write(directory);
             const bool is_noted =
                 may_be_apart && (is_on_nodes || !apart.empty()) && note(manifest, directory, records);
@@ -374,6 +400,7 @@ void Coordinator::perform(const action::Commit &)
 /* The manifest is written. */
 void Coordinator::written_down()
 {
+    CKPT_EXPECT(attempt_.number > 0);
     if (flush_ && machine_.will_kill()) {
         secure_before_kill();
     } else {
@@ -508,6 +535,7 @@ void Coordinator::perform(const action::Finish &finish)
     end_held();
     begun_.reset();
     if (finish.committed) {
+        CKPT_INVARIANT(attempt_.number > 0 && !attempt_.pieces.empty());
         unprotected_.committed();
         control::Result &result = attempt_.result;
         result.job = job_;
@@ -578,6 +606,7 @@ void Coordinator::count_committed(const control::Result &result)
  */
 double Coordinator::cost_of_last() const
 {
+    CKPT_EXPECT(process_cpu_seconds() >= attempt_.cpu_before);
     const double stood = attempt_.result.cost.stood_still.median;
     const double beside = std::max(0.0, attempt_.result.timings.total - stood) /
                           std::max(attempt_.result.timings.total, 1e-9);

@@ -6,6 +6,7 @@
 #include "agent/coordinator/coordinator.hpp"
 
 #include "common/durations.hpp"
+#include "common/invariant.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -27,6 +28,7 @@ using std::chrono::steady_clock;
 /* A checkpoint that all ranks have to ask for starts when the last rank asks. */
 void Coordinator::rank_asks(int rank, const ckpt_message &message)
 {
+    CKPT_EXPECT(rank >= 0 && rank < machine_.rank_count());
     spdlog::info("the program of rank {} asks for a checkpoint", rank);
     if (message.arg[1] == 0) {
         request({0, Then::go_on, rank, message.arg[0]});
@@ -90,6 +92,7 @@ void Coordinator::tell_safe_point(std::uint64_t number)
 
 void Coordinator::hold(std::vector<Waiting> clients)
 {
+    CKPT_EXPECT(held_.any());
     const Time now = steady_clock::now();
 
     if (held_since_ == Time()) {
@@ -110,6 +113,7 @@ void Coordinator::hold(std::vector<Waiting> clients)
 
 void Coordinator::tell_held()
 {
+    CKPT_INVARIANT(std::ssize(held_.ranks()) <= machine_.rank_count());
     control::Reply reply;
 
     reply.event = "progress";
@@ -127,6 +131,7 @@ void Coordinator::tell_held()
 
 void Coordinator::tick_held(Time now)
 {
+    CKPT_EXPECT(is_holding());
     std::string reason = machine_.obstacle();
 
     if (reason.empty() && now - held_since_ >= settings_.timeout) {

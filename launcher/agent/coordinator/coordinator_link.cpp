@@ -8,6 +8,8 @@
 #include "agent/messages/frames.hpp"
 #include "agent/base/log.hpp"
 #include "common/error.hpp"
+#include "common/fault.hpp"
+#include "common/invariant.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -205,6 +207,7 @@ void CoordinatorLink::discard(const std::filesystem::path &job, std::uint64_t en
 
 void CoordinatorLink::begin_to_save(const std::string &directory)
 {
+    CKPT_INVARIANT(!fault_strikes("invariant-in-order"));
     saving_in_ = directory;
     told_saved_ = 0;
 }

@@ -6,6 +6,7 @@
 #include "agent/coordinator/coordinator.hpp"
 
 #include "common/durations.hpp"
+#include "common/invariant.hpp"
 #include "image/seal/image_key.hpp"
 
 #include <fmt/format.h>
@@ -49,6 +50,7 @@ bool Coordinator::lacks_journal() const
 /* Tries again at each request: the user may have freed space or changed permissions. */
 void Coordinator::begin_opening()
 {
+    CKPT_EXPECT(!opening_.valid()); /* one thread opens the directories */
     auto promise = std::make_shared<std::promise<Opened>>();
     const bool with_journal = !unopened_.empty() && lacks_journal();
 
@@ -105,6 +107,7 @@ void Coordinator::take_opened()
 
 void Coordinator::use(OpenedJob job)
 {
+    CKPT_EXPECT(job.ownership != nullptr && !store_);
     job_ = std::move(job.name);
     store_ = std::move(job.store);
     ownership_ = std::move(job.ownership);
@@ -123,6 +126,7 @@ void Coordinator::use(OpenedJob job)
 
 void Coordinator::wait_until_opened(std::vector<Waiting> clients, Protocol protocol)
 {
+    CKPT_EXPECT(!clients.empty());
     unopened_.push_back({std::move(clients), protocol,
                          steady_clock::now() + settings_.timeout});
     if (!opening_.valid()) {

@@ -6,6 +6,7 @@
 #include "agent/coordinator/coordinator.hpp"
 
 #include "common/durations.hpp"
+#include "common/invariant.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -32,6 +33,7 @@ void Coordinator::ghost_here(Node &node, int rank, const RankCut &cut)
         node.salvage_over(0, obstacle);
         return;
     }
+    CKPT_INVARIANT(ghost_ < 0 && rank >= 0 && rank < machine_.rank_count());
     ghost_ = rank;
     where_[rank] = &node;
     machine_.hello(rank, cut, steady_clock::now());
@@ -51,6 +53,7 @@ void Coordinator::end_salvage(std::uint64_t number, const std::string &why)
     if (rank < 0) {
         return;
     }
+    CKPT_INVARIANT(rank < machine_.rank_count());
     Node *node = std::exchange(where_[rank], nullptr);
 
     if (number != 0) {

@@ -5,6 +5,7 @@
 #include "agent/links/frame_seal.hpp"
 
 #include "agent/base/refusals.hpp"
+#include "common/invariant.hpp"
 
 #include <utility>
 
@@ -13,6 +14,7 @@ namespace ckpt
 
 std::string FrameSeal::seal(std::string payload)
 {
+    CKPT_INVARIANT(next_ + 1 != 0); /* no number is used twice with this key */
     Frame frame = make_frame(FrameKind::message, next_++, std::move(payload));
 
     put_tag(key_, {}, frame);

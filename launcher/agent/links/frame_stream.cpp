@@ -5,7 +5,10 @@
 #include "agent/links/frame_stream.hpp"
 
 #include "agent/links/handshake.hpp"
+#include "common/invariant.hpp"
 #include "common/json_bytes.hpp"
+
+#include <spdlog/spdlog.h>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -47,6 +50,7 @@ FrameStream::~FrameStream()
 
 void FrameStream::trust(const MessageKey &outgoing, const MessageKey &incoming)
 {
+    CKPT_EXPECT(!incoming_ && !outgoing_);
     outgoing_.emplace(outgoing);
     incoming_.emplace(incoming);
     reader_.set_limit(longest_message);
@@ -54,6 +58,7 @@ void FrameStream::trust(const MessageKey &outgoing, const MessageKey &incoming)
 
 FrameStream::Released FrameStream::release()
 {
+    CKPT_EXPECT(socket_ && incoming_ && outgoing_);
     if (reader_.is_within() || !output_.empty()) {
         refuse(Refusal::malformed, "more than a call in the handshake");
     }
@@ -119,6 +124,8 @@ bool FrameStream::take_frames()
         if (*alive) {
             refused(error.why(), error.what());
         }
+    } catch (const InvariantViolated &error) { /* of this agent, not of the other one */
+        spdlog::error("{}: the connection is dropped: {}", peer_, error.what());
     } catch (const std::exception &error) {
         if (*alive) {
             refused(Refusal::malformed, error.what());

@@ -6,6 +6,7 @@
 #include "agent/links/peer_connection.hpp"
 
 #include "agent/links/reach.hpp"
+#include "common/invariant.hpp"
 
 #include <chrono>
 #include <utility>
@@ -48,11 +49,13 @@ void PeerConnection::connect()
 
 void PeerConnection::connected_to(Fd socket, std::size_t host)
 {
+    CKPT_EXPECT(connecting_ && !stream_);
     connecting_ = false;
     if (!socket) {
         handlers_.unreachable();
         return;
     }
+    CKPT_INVARIANT(host < address_.hosts.size());
     first_host_ = host;
     has_called_ = false;
     handshake_.emplace(address_, self_, purpose_);
@@ -66,6 +69,7 @@ void PeerConnection::connected_to(Fd socket, std::size_t host)
 
 void PeerConnection::on_strange_frame(const Frame &frame)
 {
+    CKPT_EXPECT(handshake_ && stream_);
     if (has_called_) {
         welcome(handshake_->accept(frame));
     } else {
@@ -76,6 +80,7 @@ void PeerConnection::on_strange_frame(const Frame &frame)
 
 void PeerConnection::welcome(const SessionKeys &keys)
 {
+    CKPT_EXPECT(handshake_ && stream_);
     timer_.stop();
     handshake_.reset();
     stream_->trust(keys.from_caller, keys.from_listener);

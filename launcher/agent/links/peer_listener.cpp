@@ -6,6 +6,7 @@
 #include "agent/links/peer_listener.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -102,10 +103,12 @@ void PeerListener::accept()
          }});
     stranger.stream->send_strange(stranger.handshake.challenge());
     set_timer();
+    CKPT_INVARIANT(strangers_.size() <= limits_.strangers);
 }
 
 void PeerListener::introduce(Strangers::iterator stranger, const Frame &call)
 {
+    CKPT_EXPECT(stranger->stream);
     auto caller = stranger->handshake.examine(call, address_, self_);
 
     stranger->stream->send_strange(caller.answer);
@@ -124,6 +127,7 @@ void PeerListener::introduce(Strangers::iterator stranger, const Frame &call)
 
 void PeerListener::drop_oldest(Refusal why, const std::string &text)
 {
+    CKPT_EXPECT(!strangers_.empty());
     Stranger &oldest = strangers_.front();
 
     refusals_.count(why, fmt::format("{}: {}", oldest.stream->peer(), text));

@@ -5,6 +5,7 @@
 #include "agent/ranks/independent_page.hpp"
 
 #include "agent/base/refusals.hpp"
+#include "common/invariant.hpp"
 
 #include <unistd.h>
 
@@ -43,6 +44,8 @@ std::optional<IndependentState> IndependentPage::read() const
     }
     IndependentState state;
     state.ranks.resize(count);
+    static_assert(std::is_trivially_copyable_v<ckpt_independent_rank>);
+    CKPT_INVARIANT(bytes.size() >= sizeof page + count * sizeof(ckpt_independent_rank));
     std::memcpy(state.ranks.data(), bytes.data() + sizeof page,
                 count * sizeof(ckpt_independent_rank));
     return state;

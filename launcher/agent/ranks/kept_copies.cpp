@@ -5,6 +5,7 @@
 #include "agent/ranks/kept_copies.hpp"
 
 #include "agent/base/refusals.hpp"
+#include "common/invariant.hpp"
 
 #include <sys/types.h>
 
@@ -30,6 +31,8 @@ void KeptCopies::keep(const RankSession &rank, const ckpt_message &message, Fd c
     copy.interval = message.arg[3];
     copy.epoch = rank.cut().epoch;
     copy.counts = rank.page().counts();
+    CKPT_INVARIANT(std::ssize(copy.counts.sent) == rank.rank_count());
+    CKPT_INVARIANT(copy.counts.received.size() == copy.counts.sent.size());
     auto &made = made_[rank.rank()];
     std::erase_if(made, [](const auto &one) { return one.expired(); });
     made.push_back(copy.process);

@@ -9,6 +9,7 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "image/store/job_directory.hpp"
 #include "image/store/store.hpp"
 #include "protocol/cut_choice.hpp"
@@ -171,6 +172,7 @@ void LocalNode::hello(RankSession *session, const ckpt_message &message)
     if (!ranks_.emplace(session->rank(), session).second) {
         fail("a second process says it is rank {}", session->rank());
     }
+    CKPT_INVARIANT(std::ssize(ranks_) <= session->rank_count());
     if (!std::exchange(had_ranks_, true)) {
         prepare_to_write();
     }
@@ -219,6 +221,7 @@ void LocalNode::drop(RankSession *session)
         increments_.forget(rank);
         protector_.forget(rank);
         signal_watch_.forget(rank);
+        CKPT_INVARIANT(ranks_.size() <= sessions_.size());
         spdlog::info("rank {} has gone", rank);
         salvage_.gone(*session, finished_[rank]);
         hooks_.gone(rank, session->take_process());
@@ -311,6 +314,7 @@ LocalNode::Image LocalNode::begin_image(const std::filesystem::path &directory,
     WriterOptions options;
 
     end_image();
+    CKPT_INVARIANT(image_ == nullptr && held_cuts_.empty() && !is_making_directory_);
     options.codec = settings_.codec;
     options.snapshot = settings_.snapshot;
     options.identities = &identities_;
@@ -351,6 +355,8 @@ void LocalNode::work(std::function<void(const Image &)> task)
             return;
         }
         try {
+            require_sound();
+            CKPT_INVARIANT(!fault_strikes("invariant-in-task"));
             task(image);
         } catch (const MemoryGivenBack &loss) {
             image->give_up();
@@ -372,6 +378,7 @@ void LocalNode::tell(const Image &image,
 {
     worker_.reply([this, image, event = std::move(event)] {
         if (events_ != nullptr && image == image_) {
+            CKPT_INVARIANT(!fault_strikes("invariant-in-reply"));
             event(*events_);
         }
     });
@@ -379,6 +386,7 @@ void LocalNode::tell(const Image &image,
 
 void LocalNode::tell_written(const Image &image, const WrittenPiece &written)
 {
+    require_sound();
     tell(image, [this, written, directory = image->directory()](NodeEvents &events) {
         increments_.written(written.piece, directory);
         events.written(*this, written);
@@ -520,6 +528,7 @@ void LocalNode::make_directory(const std::filesystem::path &directory)
 
 void LocalNode::send_held_cuts()
 {
+    CKPT_EXPECT(is_making_directory_);
     is_making_directory_ = false;
     for (const auto &[order, epoch] : std::exchange(held_cuts_, {})) {
         send(order, epoch);
@@ -541,6 +550,7 @@ void LocalNode::open_piece(const std::filesystem::path &directory)
 void LocalNode::add_to_piece(int rank, std::uint64_t snapshot)
 {
     prepare({stopped(rank, snapshot)}, [this](const Freezer::Ranks &ranks) {
+        CKPT_INVARIANT(ranks.size() == 1);
         work([this, rank = ranks.front()](const Image &image) {
             image->add(rank, tell_captured(image));
         });
@@ -581,6 +591,7 @@ void LocalNode::unprotect()
 
 void LocalNode::committed(std::uint64_t number)
 {
+    CKPT_EXPECT(number > 0);
     unprotect();
     protector_.committed();
     for (auto &tracker : increments_.committed(number)) {
@@ -596,6 +607,9 @@ void LocalNode::committed(std::uint64_t number)
 /* Folds a piece in the background, if there is one to fold. */
 void LocalNode::fold()
 {
+    if (is_unsound()) {
+        return; /* the piece must stay as it is */
+    }
     auto next = increments_.begin_folding();
     if (!next) {
         return;
@@ -606,7 +620,7 @@ void LocalNode::fold()
     auto then = [this, number = next->checkpoint](const std::optional<Piece> &folded) {
         worker_.reply([this, number, folded] {
             increments_.end_folding(number, folded.has_value());
-            if (folded && events_ != nullptr) {
+            if (folded && events_ != nullptr && !is_unsound()) {
                 events_->folded(*this, number, *folded);
             }
         });
@@ -803,6 +817,9 @@ void LocalNode::send(const action::Send &order, std::uint64_t epoch)
         return;
     }
     if (order.type == CKPT_MSG_REQUEST) {
+        if (is_unsound()) { /* the coordinator of another node does not know */
+            worker_.reply([this] { give_up(); });
+        }
         signal_watch_.ask(*session, epoch);
     } else if (order.type == CKPT_MSG_RESUME) {
         signal_watch_.forget(order.rank);
@@ -812,6 +829,15 @@ void LocalNode::send(const action::Send &order, std::uint64_t epoch)
         ::shutdown(session->descriptor(), SHUT_RDWR);
     } else if (order.signal) {
         session->signal();
+    }
+}
+
+/* Reports the violated invariant of this agent to the coordinator. */
+void LocalNode::give_up()
+{
+    CKPT_EXPECT(is_unsound());
+    if (events_ != nullptr) {
+        events_->failed(first_violation());
     }
 }
 

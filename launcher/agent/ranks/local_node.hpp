@@ -113,6 +113,8 @@ class LocalNode : public Node
     void discard(const std::filesystem::path &job, std::uint64_t end,
                  const std::set<std::uint64_t> &stay) override;
     void kill() override;
+    /* An invariant was violated in this agent: the checkpoint under way fails. */
+    void give_up();
     void salvage_over(std::uint64_t number, const std::string &why) override;
     std::optional<IndependentState> independent() const override
     {

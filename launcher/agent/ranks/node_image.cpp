@@ -7,6 +7,7 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "common/parallel.hpp"
 #include "image/store/manifest.hpp"
 #include "image/nodefile/message_log.hpp"
@@ -77,6 +78,7 @@ void NodeImage::open()
     if (cancelled_) {
         fail("the checkpoint was given up");
     }
+    CKPT_EXPECT(writer_ == nullptr);
     writer_ = std::move(writer);
 }
 
@@ -84,6 +86,7 @@ void NodeImage::open()
 void NodeImage::begin(const StoppedRank &rank, const std::function<void()> &captured,
                       unsigned threads)
 {
+    CKPT_EXPECT(writer_ != nullptr);
     std::string remark;
     try {
         remark = writer_->begin(rank.process, captured, threads).remark;
@@ -135,6 +138,7 @@ void NodeImage::finish_all()
 
 WrittenPiece NodeImage::commit()
 {
+    CKPT_EXPECT(writer_ != nullptr && finishers_.empty() && failure_ == nullptr);
     WrittenPiece written{writer_->commit(), memory_, standing_, summarize(faults_)};
     end_writer();
     return written;
@@ -201,6 +205,7 @@ void NodeImage::add(const StoppedRank &rank, const Captured &captured)
 
 WrittenPiece NodeImage::close(const std::vector<int> &logged)
 {
+    CKPT_EXPECT(writer_ != nullptr);
     finish_all();
     for (int rank : logged) {
         fs::path log = message_log_path(directory_, rank);

@@ -5,6 +5,7 @@
 #include "agent/ranks/rank_page.hpp"
 
 #include "agent/base/refusals.hpp"
+#include "common/invariant.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -18,6 +19,9 @@ namespace ckpt
 
 namespace
 {
+
+/* The rank is another process, so no lock can take the place of atomic accesses. */
+static_assert(__atomic_always_lock_free(sizeof(std::uint64_t), nullptr));
 
 std::uint64_t load(const std::uint64_t &field)
 {
@@ -35,6 +39,7 @@ RankPage::RankPage(const Fd &file, int rank, int rank_count)
     : size_(CKPT_RANK_PAGE_SIZE(static_cast<std::size_t>(rank_count))),
       rank_count_(rank_count)
 {
+    CKPT_EXPECT(rank >= 0 && rank < rank_count);
     struct stat status;
 
     if (!file || fstat(file.get(), &status) < 0 ||
@@ -90,11 +95,13 @@ std::vector<ckpt_clock> RankPage::clocks() const
 
 std::uint64_t RankPage::sent(int peer) const
 {
+    CKPT_EXPECT(peer >= 0 && peer < rank_count_);
     return load(ckpt_page_peers(page_)[peer].sent);
 }
 
 std::uint64_t RankPage::received(int peer) const
 {
+    CKPT_EXPECT(peer >= 0 && peer < rank_count_);
     return load(ckpt_page_peers(page_)[peer].received);
 }
 

@@ -5,6 +5,7 @@
 #include "agent/ranks/rank_session.hpp"
 
 #include "agent/base/refusals.hpp"
+#include "common/invariant.hpp"
 #include "common/pidfd.hpp"
 
 #include <linux/sockios.h>
@@ -25,6 +26,7 @@ namespace
 {
 
 constexpr std::uint64_t largest_job = 1u << 20; /* ranks */
+static_assert(std::is_trivially_copyable_v<ckpt_message>);
 
 Fd passed_descriptor(msghdr &header)
 {
@@ -119,6 +121,7 @@ void RankSession::hello(const ckpt_message &message)
     }
     cut_.hello(message);
     page_ = std::make_shared<RankPage>(take_passed(), rank_, rank_count_);
+    CKPT_INVARIANT(introduced() && rank_ < rank_count_);
 }
 
 /* unix(7): SIOCOUTQ counts the bytes that the other end has not received yet. */
@@ -136,6 +139,7 @@ bool RankSession::send(ckpt_message_type type, std::uint64_t epoch,
     ckpt_message message{};
     ssize_t size;
 
+    CKPT_EXPECT(introduced());
     if (type == CKPT_MSG_PROGRESS && has_unread()) {
         return true; /* the rank may stay in one call of the lower half for a second */
     }
@@ -157,12 +161,14 @@ bool RankSession::send(ckpt_message_type type, std::uint64_t epoch,
 
 void RankSession::signal() const
 {
+    CKPT_EXPECT(signal_ >= 1 && signal_ <= 64);
     /* If the thread is gone, so is the rank, and the end of its connection shows that. */
     (void)syscall(SYS_tgkill, pid_, tid_, signal_);
 }
 
 void RankSession::kill() const
 {
+    CKPT_EXPECT(process_);
     send_signal(process_, SIGKILL);
 }
 

@@ -5,6 +5,7 @@
 #include "agent/ranks/salvage.hpp"
 
 #include "common/fault.hpp"
+#include "common/invariant.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -136,8 +137,10 @@ void Salvage::ended(int rank)
     loop_.forget(gone.process.get());
     ending_.erase(rank);
     dead_.insert(rank);
-    const std::string why =
-        ghost_ ? fmt::format("rank {} has died, too", ghost_->rank) : obstacle(rank, gone.cut);
+    const auto state = memory_.independent(); /* other processes may change it at any time */
+    const std::string why = ghost_   ? fmt::format("rank {} has died, too", ghost_->rank)
+                            : !state ? "the page of independent checkpoints is damaged"
+                                     : obstacle(rank, gone.cut);
     if (!why.empty()) {
         refuse_to_replay(rank, why);
         return;
@@ -145,9 +148,10 @@ void Salvage::ended(int rank)
     const KeptCopy &copy = *copies_.find(rank);
     spdlog::info("rank {} has died; its independent checkpoint {} takes its place", rank,
                  copy.number);
-    ghost_.emplace(InPlace{rank, copy, gone.page, memory_.independent()->ranks[rank].interval,
+    ghost_.emplace(InPlace{rank, copy, gone.page, state->ranks.at(rank).interval,
                            Ghost(rank, copy.snapshot, gone.page->clocks(),
                                  copy.counts.received)});
+    CKPT_INVARIANT(ending_.count(rank) == 0 && dead_.contains(rank));
     fault_kill("agent-at-salvage");
     hooks_.ghost(rank, gone.cut);
 }
@@ -170,6 +174,7 @@ void Salvage::over(std::uint64_t number, const std::string &why)
 void Salvage::say(const Ghost::Answer &answer)
 {
     if (answer) {
+        CKPT_EXPECT(ghost_);
         hooks_.said(ghost_->rank, *answer);
     }
 }
@@ -190,6 +195,7 @@ std::string Salvage::still_obstacle() const
 
 void Salvage::send(const action::Send &order, std::uint64_t epoch)
 {
+    CKPT_EXPECT(ghost_ && ghost_->rank == order.rank);
     Ghost::Answer answer = ghost_->answers.ordered(order.type, epoch);
 
     if (order.type == CKPT_MSG_SAVE) {
@@ -206,11 +212,13 @@ void Salvage::send(const action::Send &order, std::uint64_t epoch)
 
 void Salvage::set_targets(const std::vector<std::uint64_t> &targets)
 {
+    CKPT_EXPECT(ghost_);
     say(ghost_->answers.set_targets(targets));
 }
 
 void Salvage::set_expected(const std::vector<std::uint64_t> &expected)
 {
+    CKPT_EXPECT(ghost_);
     ghost_->answers.set_expected(expected);
 }
 

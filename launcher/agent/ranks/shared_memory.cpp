@@ -5,6 +5,7 @@
 #include "agent/ranks/shared_memory.hpp"
 
 #include "agent/base/refusals.hpp"
+#include "common/invariant.hpp"
 
 #include <fmt/format.h>
 
@@ -47,6 +48,7 @@ void SharedMemory::add(const ckpt_message &message, Fd file, int rank_count)
         page_.emplace(Fd(fcntl(file.get(), F_DUPFD_CLOEXEC, 0)), rank_count);
     }
     files_.emplace(key, std::move(file));
+    CKPT_INVARIANT(files_.size() <= most_files);
 }
 
 std::optional<IndependentState> SharedMemory::independent() const

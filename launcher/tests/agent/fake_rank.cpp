@@ -332,6 +332,8 @@ void FakeRank::handle(const ckpt_message &message)
         holds_ = false;
         break;
     case CKPT_MSG_WHERE: /* comes to who is slow; never inside a call: silent */
+    case CKPT_MSG_HELD:  /* the coordinating agent was lost; it does not wait */
+    case CKPT_MSG_ANSWER:
         break;
     case CKPT_MSG_STOP:
         send(CKPT_MSG_STOPPED, CKPT_PLACE_FREE, true);

@@ -33,6 +33,7 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <string_view>
 
 namespace ckpt
 {
@@ -322,6 +323,64 @@ INSTANTIATE_TEST_SUITE_P(Moments, KilledAgent,
                                          "agent-during-capture:3",
                                          "image-before-rename",
                                          "agent-before-manifest"));
+
+class UnsoundAgent : public testing::TestWithParam<const char *>
+{
+};
+
+/* The fault strikes in the second checkpoint. */
+TEST_P(UnsoundAgent, SavesNothingMoreAndHarmsNobody)
+{
+    FakeJob job;
+    job.set("CKPT_FAULT", GetParam());
+    job.start(2);
+    control::Reply reply = job.ask("checkpoint");
+    ASSERT_EQ(reply.event, "result") << reply.error;
+    const pid_t agent = job.ask("status").status.agent_pid;
+    for (int round = 0; round < 2; round++) {
+        reply = job.ask("checkpoint");
+        ASSERT_EQ(reply.event, "error");
+        EXPECT_NE(reply.error.find("internal error: agent/ranks/local_node.cpp:"),
+                  std::string::npos)
+            << reply.error;
+    }
+    const control::Status status = job.ask("status").status;
+    EXPECT_EQ(status.agent_pid, agent);
+    EXPECT_EQ(status.phase, "running");
+    EXPECT_EQ(status.last_error, reply.error);
+    const bool had_resumed = std::string_view(GetParam()) == "invariant-in-reply:8";
+    for (int rank = 0; rank < 2 && !had_resumed; rank++) {
+        EXPECT_EQ(job.rank(rank).line("resumed internal"), "resumed " + reply.error);
+    }
+    Store store(job.directory());
+    job.end();
+    ASSERT_EQ(store.checkpoints("fake").size(), 1u);
+    expect_consistent(store.resolve("fake/1"), 2);
+}
+
+/* A piece of two ranks is made in two tasks and four events. */
+INSTANTIATE_TEST_SUITE_P(Moments, UnsoundAgent,
+                         testing::Values("invariant-in-reply:6", "invariant-in-reply:8",
+                                         "invariant-in-task:3", "invariant-in-task:4"));
+
+TEST(Agent, AnUnsoundAgentOfAnotherNodeStopsCheckpointsOnly)
+{
+    FakeJob job;
+    job.set("CKPT_FAULT", "invariant-in-order");
+    job.start_on_two_nodes(4);
+    job.await_phase("running");
+    control::Reply reply = job.ask("checkpoint");
+    EXPECT_EQ(reply.event, "error");
+    job.await_phase("running"); /* the other agent has connected again */
+    for (int round = 0; round < 2; round++) {
+        reply = job.ask("checkpoint");
+        ASSERT_EQ(reply.event, "error");
+        EXPECT_NE(reply.error.find("internal error: agent/coordinator/coordinator_link.cpp:"),
+                  std::string::npos)
+            << reply.error;
+    }
+    EXPECT_TRUE(Store(job.directory()).checkpoints("fake").empty());
+}
 
 TEST(Agent, ARefusalIsToldAndTheOthersGoOn)
 {
