@@ -151,9 +151,9 @@ static void free_payloads(void)
 int ckpt_file_refuse(const struct ckpt_file_probe *probe, const char *what,
                      struct ckpt_failure *failure)
 {
-    return ckpt_fail(failure, -ENOTSUP,
-                     "descriptor %d (%s) cannot be saved: it is %s", probe->fd,
-                     probe->path, what);
+    return ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_DESCRIPTOR, -ENOTSUP,
+                       "descriptor %d (%s) cannot be saved: it is %s", probe->fd,
+                       probe->path, what);
 }
 
 /* Names a file that looks regular but belongs to a kernel-internal file system, so that it
@@ -407,8 +407,8 @@ static int open_save(struct ckpt_file_save *save, int (*is_lower)(int fd),
         return ckpt_fail(failure, -ENOMEM, "no room for the open files");
     }
     if (list_descriptors(is_lower, fds, (size_t)count) != count) {
-        return ckpt_fail(failure, -EAGAIN,
-                         "files were opened or closed meanwhile");
+        return ckpt_refuse(failure, CKPT_REFUSAL_DESCRIPTORS_CHANGE, -EAGAIN,
+                           "files were opened or closed meanwhile");
     }
     save->descriptors = fds;
     save->descriptor_count = (size_t)count;

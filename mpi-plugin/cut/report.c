@@ -16,6 +16,7 @@
 #include "user/ask.h"
 #include "user/hold.h"
 
+#include <errno.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -92,13 +93,13 @@ static int may_have_another(void)
 
 void ckpt_agent_lost(void)
 {
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
     uint64_t restarted_from;
 
     ckpt_agent_disconnect();
     leave_open();
     ckpt_hold_forget();
-    ckpt_ask_forget("the agent was lost");
+    ckpt_ask_forget(CKPT_REFUSAL_AGENT_LOST, "the agent was lost");
     if (!may_have_another() || ckpt_attach(0, &restarted_from, &failure) != 0) {
         ckpt_checkpoint_leave(); /* no agent will report the result */
     }
@@ -147,12 +148,22 @@ void ckpt_report_taken(void)
     }
 }
 
+void ckpt_report_internal_error(const char *what)
+{
+    struct ckpt_failure failure = {0};
+
+    (void)ckpt_refuse(&failure, CKPT_REFUSAL_INTERNAL_ERROR, -ENOTRECOVERABLE, "%s", what);
+    ckpt_report_refusal(&failure);
+}
+
 void ckpt_report_refusal(const struct ckpt_failure *failure)
 {
     struct ckpt_message message = {.type = CKPT_MSG_REFUSED,
                                    .epoch = ckpt_checkpoint.epoch};
 
     message.arg[2] = ckpt_epoch_open ? ckpt_epoch_channels_used() : 0;
+    message.arg[6] = failure->identity != CKPT_REFUSAL_NONE ? failure->identity
+                                                            : CKPT_REFUSAL_INTERNAL_ERROR;
     ckpt_text_copy(message.text, sizeof(message.text), failure->text);
     (void)ckpt_agent_send(&message, -1);
 }

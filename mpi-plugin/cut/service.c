@@ -256,7 +256,7 @@ static int is_spawned(void)
 
 void ckpt_service_open(void)
 {
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
     const int error = open_once();
 
     if (is_spawned()) {
@@ -278,8 +278,8 @@ int ckpt_service_attach(int able, const struct ckpt_failure *reason)
     struct ckpt_failure failure = *reason;
 
     if (ckpt_attach(1, &ckpt_checkpoint.epoch, &failure) != 0 || !able) {
-        fprintf(stderr, "ckpt: no checkpoints for this rank: %s\n",
-                failure.text);
+        fprintf(stderr, "ckpt: no checkpoints for this rank: %s [%s]\n",
+                failure.text, ckpt_refusal_name(failure.identity));
         return 0;
     }
     ckpt_checkpoint.open = 1;
@@ -312,7 +312,7 @@ int ckpt_service_reopen(struct ckpt_failure *failure)
     ckpt_service_thread_restarted();
     ckpt_checkpoint_leave();
     ckpt_hold_restarted();
-    ckpt_ask_forget("");
+    ckpt_ask_forget(CKPT_REFUSAL_NONE, "");
     return ckpt_attach(1, &ckpt_checkpoint.epoch, failure);
 }
 

@@ -55,7 +55,7 @@ void ckpt_recipes_expect(enum ckpt_kind kind)
 
 void ckpt_recipes_catch_up(void)
 {
-    struct ckpt_failure ignored = {""};
+    struct ckpt_failure ignored = {0};
 
     if (ckpt_multiple) {
         return; /* such a rank is not saved inside a collective */
@@ -78,9 +78,9 @@ int ckpt_recipes_record(struct ckpt_failure *failure)
                 error = recorded[i].record(handle);
             }
             if (error != 0) {
-                return ckpt_fail(failure, error,
-                                 "the %s made by %s cannot be described",
-                                 recorded[i].name, handle->creator);
+                return ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_OBJECT, error,
+                                   "the %s made by %s cannot be described",
+                                   recorded[i].name, handle->creator);
             }
         }
     }
@@ -158,9 +158,9 @@ int ckpt_recipes_rebuild(struct ckpt_failure *failure)
         code = ckpt_buffer_rebuild();
     }
     if (code != MPI_SUCCESS) {
-        return ckpt_fail(failure, -EIO,
-                         "the communicators cannot be made again (MPI error %d)",
-                         code);
+        return ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
+                           "the communicators cannot be made again (MPI error %d)",
+                           code);
     }
     error = ckpt_epoch_reload(failure);
     if (error != 0) {
@@ -169,22 +169,22 @@ int ckpt_recipes_rebuild(struct ckpt_failure *failure)
     for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
         code = rebuild_kind(order[i].kind, order[i].rebuild);
         if (code != MPI_SUCCESS) {
-            return ckpt_fail(failure, -EIO,
-                             "the %s cannot be made again (MPI error %d)",
-                             order[i].name, code);
+            return ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
+                               "the %s cannot be made again (MPI error %d)",
+                               order[i].name, code);
         }
     }
     code = ckpt_windows_rebuild();
     if (code != MPI_SUCCESS) {
-        return ckpt_fail(failure, -EIO,
-                         "the windows cannot be made again (MPI error %d)",
-                         code);
+        return ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
+                           "the windows cannot be made again (MPI error %d)",
+                           code);
     }
     code = ckpt_tool_rebuild(&variable);
     if (code != MPI_SUCCESS) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "this MPI library has no variable %s for MPI_T (error %d)",
-                         variable, code);
+        return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_MPI, -ENOTSUP,
+                           "this MPI library has no variable %s for MPI_T (error %d)",
+                           variable, code);
     }
     return ckpt_mpi_files_rebuild(failure);
 }

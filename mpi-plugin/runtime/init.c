@@ -51,9 +51,9 @@ int ckpt_init_lower(struct ckpt_failure *failure)
 
     CKPT_CALL(code, Init_thread, NULL, NULL, thread_level, &provided);
     if (code != MPI_SUCCESS) {
-        return ckpt_fail(failure, -EIO,
-                         "MPI_Init_thread of the MPI library failed, code %d",
-                         code);
+        return ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
+                           "MPI_Init_thread of the MPI library failed, code %d",
+                           code);
     }
     if (provided < thread_level) {
         thread_level = provided;
@@ -71,18 +71,20 @@ int ckpt_init_lower(struct ckpt_failure *failure)
     }
     return code == MPI_SUCCESS
                ? 0
-               : ckpt_fail(failure, -EIO, "MPI_Comm_dup failed, code %d", code);
+               : ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
+                             "MPI_Comm_dup failed, code %d", code);
 }
 
 __attribute__((noreturn)) static void give_up(const struct ckpt_failure *failure)
 {
-    fprintf(stderr, "ckpt: cannot start MPI: %s\n", failure->text);
+    fprintf(stderr, "ckpt: cannot start MPI: %s [%s]\n", failure->text,
+            ckpt_refusal_name(failure->identity));
     exit(1);
 }
 
 static void refuse_caller(const void *address)
 {
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
 
     if (ckpt_foreign_fortran(address, &failure) != 0) {
         give_up(&failure);
@@ -134,7 +136,7 @@ void ckpt_runtime_open_process(void)
 void ckpt_runtime_need_library(void)
 {
     extern char **environ;
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
 
     if (ckpt_require_lower() == 0) {
         return;
@@ -151,7 +153,7 @@ void ckpt_runtime_need_library(void)
 
 static void start(int required)
 {
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
     int rank, size, code, error;
 
     ckpt_slow_path &= ~CKPT_SLOW_OUTSIDE;
@@ -186,7 +188,8 @@ static void start(int required)
     }
     ckpt_end();
     if (code != MPI_SUCCESS) {
-        (void)ckpt_fail(&failure, -EIO, "the MPI library fails, code %d", code);
+        (void)ckpt_refuse(&failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
+                          "the MPI library fails, code %d", code);
         give_up(&failure);
     }
     phase = CKPT_RUNTIME_ACTIVE;

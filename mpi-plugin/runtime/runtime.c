@@ -140,12 +140,13 @@ int ckpt_runtime_load(char *const environment[], uint64_t vdso,
 
     ckpt_runtime_enter(environment, vdso);
     if (ckpt_predefined_count > OBJECT_CAPACITY) {
-        return ckpt_fail(failure, -E2BIG, "too many predefined MPI objects");
+        return ckpt_refuse(failure, CKPT_REFUSAL_TOO_MANY_OBJECTS, -E2BIG,
+                           "too many predefined MPI objects");
     }
     error = ckpt_lower_library(launch_environment, library,
                                sizeof(library));
     if (error != 0) {
-        return ckpt_fail(failure, error, "no MPI library found");
+        return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_MPI, error, "no MPI library found");
     }
     fill_table(library);
     ckpt_runtime_tool(host, sizeof(host), "ckpt-host");
