@@ -25,6 +25,11 @@ std::string CutProtocol::text_of(const ckpt_message &message)
     return {message.text, strnlen(message.text, sizeof message.text)};
 }
 
+Refusal CutProtocol::refusal_by(int rank, const ckpt_message &message)
+{
+    return refusal(refusal_of(message.arg[6]), "rank {}: {}", rank, text_of(message));
+}
+
 const char *phase_name(Phase phase)
 {
     static const char *const names[] = {"running", "align", "stop", "drain",
@@ -57,7 +62,7 @@ void CutProtocol::goodbye(int rank, Time now)
 {
     ranks_.at(rank).presence = Presence::finished;
     if (phase_ != Phase::idle && is_needed(ranks_[rank])) {
-        give_up(fmt::format("rank {} has called MPI_Finalize", rank), now);
+        give_up(refusal(CKPT_REFUSAL_JOB_ENDING, "rank {} has called MPI_Finalize", rank), now);
     }
 }
 
@@ -75,14 +80,14 @@ void CutProtocol::gone(int rank, Time now)
 
     lost.presence = finished ? Presence::finished : Presence::gone;
     if (phase_ != Phase::idle && !finished && is_needed(lost)) {
-        give_up(fmt::format("rank {} has died", rank), now);
+        give_up(refusal(CKPT_REFUSAL_RANK_DIED, "rank {} has died", rank), now);
     }
 }
 
 void CutProtocol::lost(int rank, Time now)
 {
     if (phase_ == Phase::cut || phase_ == Phase::log) {
-        abandon(fmt::format("the agent of rank {} was lost", rank), now);
+        abandon(refusal(CKPT_REFUSAL_AGENT_LOST, "the agent of rank {} was lost", rank), now);
     } else {
         gone(rank, now);
     }
@@ -117,29 +122,29 @@ double CutProtocol::elapsed(Time now) const
     return seconds(now - requested_at_);
 }
 
-std::string CutProtocol::obstacle() const
+Refusal CutProtocol::obstacle() const
 {
     int begun = 0;
 
     for (int i = 0; i < rank_count(); i++) {
         if (ranks_[i].presence == Presence::finished) {
-            return fmt::format("rank {} has already called MPI_Finalize", i);
+            return refusal(CKPT_REFUSAL_JOB_ENDING, "rank {} has already called MPI_Finalize", i);
         }
         if (ranks_[i].presence == Presence::gone) {
-            return fmt::format("rank {} has died: the job is ending", i);
+            return refusal(CKPT_REFUSAL_RANK_DIED, "rank {} has died: the job is ending", i);
         }
         begun += ranks_[i].presence == Presence::here ? 1 : 0;
     }
     if (begun < rank_count()) {
-        return fmt::format("the job is still starting: {} of {} ranks have "
-                           "called MPI_Init",
-                           begun, rank_count());
+        return refusal(CKPT_REFUSAL_JOB_STARTING,
+                       "the job is still starting: {} of {} ranks have called MPI_Init", begun,
+                       rank_count());
     }
     return {};
 }
 
 /* Ranks may have different colours, and the ghost cannot be cut. */
-std::string CutProtocol::ghost_obstacle() const
+Refusal CutProtocol::ghost_obstacle() const
 {
     const bool any_open =
         std::any_of(ranks_.begin(), ranks_.end(), [](const Rank &rank) {
@@ -147,8 +152,9 @@ std::string CutProtocol::ghost_obstacle() const
         });
 
     return any_open || unsettled_ || settling_ || is_moving()
-               ? "a checkpoint was under way for which ranks do not stand still"
-               : "";
+               ? Refusal(CKPT_REFUSAL_NOT_REPLAYABLE,
+                         "a checkpoint was under way for which ranks do not stand still")
+               : Refusal();
 }
 
 const char *CutProtocol::state_name(int rank) const
@@ -278,7 +284,7 @@ void CutProtocol::request(std::uint64_t epoch, bool kill, Time now, CutPlan plan
     log_ = {};
     targets_.clear();
     fingerprint_.clear();
-    reason_.clear();
+    reason_ = {};
     times_ = {};
     requested_at_ = now;
     began_to_be_still(now);
@@ -306,10 +312,10 @@ std::optional<CutProtocol::Time> CutProtocol::deadline() const
 void CutProtocol::tick(Time now)
 {
     if (deadline() && now >= *deadline()) {
-        failed(fmt::format("not done after {:.0f} s: {} of {} ranks were "
-                           "through with phase {}",
-                           seconds(*deadline() - requested_at_), ranks_done(),
-                           rank_count(), phase_name(phase_)),
+        failed(refusal(CKPT_REFUSAL_TIME_LIMIT,
+                       "not done after {:.0f} s: {} of {} ranks were through with phase {}",
+                       seconds(*deadline() - requested_at_), ranks_done(), rank_count(),
+                       phase_name(phase_)),
                now);
     } else if (phase_ == Phase::align) {
         align(now);
@@ -374,7 +380,7 @@ void CutProtocol::message(int rank, const ckpt_message &message, Time now)
             on_logged(rank, message, now);
             break;
         }
-        give_up(fmt::format("rank {}: {}", rank, text_of(message)), now);
+        give_up(refusal_by(rank, message), now);
         break;
     default:
         break;
@@ -416,18 +422,18 @@ void CutProtocol::on_report(Rank &rank, const ckpt_message &message, Time now)
 
 /* ---- The end ------------------------------------------------------------ */
 
-void CutProtocol::failed(std::string_view reason, Time now)
+void CutProtocol::failed(Refusal reason, Time now)
 {
     if (phase_ == Phase::cut || phase_ == Phase::log) {
-        mark_failed(std::string(reason));
+        mark_failed(std::move(reason));
         examine_logs(now);
     } else if (phase_ != Phase::idle && phase_ != Phase::undo) {
-        give_up(std::string(reason), now);
+        give_up(std::move(reason), now);
     }
 }
 
 /* Gives up the checkpoint; the job goes on in every case. */
-void CutProtocol::give_up(std::string reason, Time now)
+void CutProtocol::give_up(Refusal reason, Time now)
 {
     if (phase_ == Phase::undo) {
         return;
@@ -436,7 +442,7 @@ void CutProtocol::give_up(std::string reason, Time now)
         Rank &rank = ranks_[i];
         if (rank.presence == Presence::here && !rank.resumed) {
             let_continue(rank, now);
-            send(i, CKPT_MSG_RESUME, false, 1, reason);
+            send(i, CKPT_MSG_RESUME, false, 1, reason.text());
         }
     }
     reason_ = std::move(reason);

@@ -104,7 +104,7 @@ class CutProtocol
     CutProtocol(int rank_count, const RankPages &pages, Options options);
 
     /* Why the present or latest attempt was given up. */
-    const std::string &reason() const { return reason_; }
+    const Refusal &reason() const { return reason_; }
 
     /* Events. Each may request actions, to be taken and performed in order. */
     void hello(int rank, const RankCut &cut = {}, Time now = {});
@@ -112,7 +112,7 @@ class CutProtocol
     void gone(int rank, Time now);
     /* The rank's agent is lost. The rank will return, unless it dies as well. */
     void lost(int rank, Time now);
-    /* Requires that obstacle() returns "". */
+    /* Requires that obstacle() is empty. */
     void request(std::uint64_t epoch, bool kill, Time now, CutPlan plan = {});
     void message(int rank, const ckpt_message &message, Time now);
     void opened(Time now);
@@ -121,7 +121,7 @@ class CutProtocol
     void captured(int rank, Time now);
     void written();
     void committed(Time now);
-    void failed(std::string_view reason, Time now);
+    void failed(Refusal reason, Time now);
     void undone(Time now);
     /* The passing of time: call every few milliseconds in phase align, as
      * only a rank's page shows that the rank enters a collective. Call also
@@ -130,10 +130,10 @@ class CutProtocol
 
     std::vector<Action> take_actions();
 
-    /* Returns why no checkpoint can be requested now; "" if one can. */
-    std::string obstacle() const;
-    /* Returns why no ghost can replace a rank that has just gone; "" if one can. */
-    std::string ghost_obstacle() const;
+    /* Returns why no checkpoint can be requested now; empty if one can. */
+    Refusal obstacle() const;
+    /* Returns why no ghost can replace a rank that has just gone; empty if one can. */
+    Refusal ghost_obstacle() const;
     /* Whether a further request may share the checkpoint under way: no rank
      * has got STOP yet. */
     bool may_join() const { return phase_ == Phase::align; }
@@ -206,6 +206,7 @@ class CutProtocol
     static Rank fresh(const RankCutWatch &watch);
     static double seconds(Duration duration);
     static std::string text_of(const ckpt_message &message);
+    static Refusal refusal_by(int rank, const ckpt_message &message);
     using Clocks = std::vector<std::vector<ckpt_clock>>; /* by rank */
     using Fewest = std::map<std::uint64_t, std::uint64_t>;
 
@@ -275,11 +276,11 @@ class CutProtocol
     void release_failed(Time now);
     void captured_moving(int rank, Time now);
     ckpt_outcome outcome() const;
-    void mark_failed(std::string reason);
+    void mark_failed(Refusal reason);
     void settle(Time now);
     void finish_cut(Time now);
     void ask_to_finish(int rank, Time now);
-    void abandon(std::string reason, Time now);
+    void abandon(Refusal reason, Time now);
     void settled(Time now);
     void closed_before_the_loss(Rank &rank, Time now);
     void examine_logs(Time now);
@@ -293,7 +294,7 @@ class CutProtocol
     void on_drained(Rank &rank, Time now);
     void on_ready(Rank &rank, const ckpt_message &message, Time now);
     void proceed(Time now);
-    void give_up(std::string reason, Time now);
+    void give_up(Refusal reason, Time now);
     void finish(bool committed, Time now);
 
     const RankPages &pages_;
@@ -317,7 +318,7 @@ class CutProtocol
     Logged log_;
     Time last_reminder_{};
     std::map<std::uint64_t, std::uint64_t> targets_; /* by clock id; only increase */
-    std::string reason_;
+    Refusal reason_;
     int waiting_at_cut_ = 0;
 
     std::vector<std::uint64_t> fingerprint_; /* of everything that can change */

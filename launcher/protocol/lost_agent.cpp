@@ -14,13 +14,13 @@ namespace ckpt
 
 /* Gives up the checkpoint without completing its cut. Ranks that wait to be saved go on. Ranks
  * that are not cut wait until it is known whether others are. */
-void CutProtocol::abandon(std::string reason, Time now)
+void CutProtocol::abandon(Refusal reason, Time now)
 {
     mark_failed(std::move(reason));
     for (int i = 0; i < rank_count(); i++) {
         if (!ranks_[i].resumed) {
             let_continue(ranks_[i], now);
-            send(i, CKPT_MSG_RESUME, false, CKPT_LEFT_OPEN, reason_);
+            send(i, CKPT_MSG_RESUME, false, CKPT_LEFT_OPEN, reason_.text());
         }
     }
     unsettled_ = true;
@@ -48,7 +48,8 @@ void CutProtocol::settle(Time now)
         return;
     }
     for (int i = 0; i < rank_count(); i++) {
-        send(i, CKPT_MSG_RESUME, false, CKPT_GIVEN_UP, "an agent was lost");
+        send(i, CKPT_MSG_RESUME, false, CKPT_GIVEN_UP,
+             Refusal(CKPT_REFUSAL_AGENT_LOST, "an agent was lost").text());
     }
 }
 
@@ -58,7 +59,7 @@ void CutProtocol::finish_cut(Time now)
         epoch_ = std::max({epoch_, rank.watch.cut().epoch, rank.watch.cut().asked});
     }
     plan_ = {Protocol::network_sweep, {}};
-    reason_ = "an agent was lost meanwhile";
+    reason_ = {CKPT_REFUSAL_AGENT_LOST, "an agent was lost meanwhile"};
     settling_ = moved_ = true;
     swept_ = quiet_ = closing_ = kill_ = false;
     requested_at_ = now;

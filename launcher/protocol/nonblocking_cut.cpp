@@ -165,10 +165,11 @@ void CutProtocol::on_cut(int rank, const ckpt_message &message, Time now)
     sender.used = settling_ ? 1 : message.arg[2];
     if (message.type == CKPT_MSG_REFUSED) {
         may_retry_ = true;
-        mark_failed(fmt::format("rank {}: {}", rank, text_of(message)));
+        mark_failed(refusal_by(rank, message));
     } else if ((message.arg[1] & (CKPT_READY_SHARED | CKPT_READY_LEADS_OUT)) != 0) {
         may_retry_ = true;
-        mark_failed(fmt::format("rank {} shares memory or connections with others", rank));
+        mark_failed(refusal(CKPT_REFUSAL_NEEDS_STOP,
+                            "rank {} shares memory or connections with others", rank));
     }
     hold(sender, now);
     if (reason_.empty()) {
@@ -183,7 +184,7 @@ void CutProtocol::release(Rank &rank, int number, Time now)
 {
     rank.resumed = true;
     let_continue(rank, now);
-    send(number, CKPT_MSG_RESUME, false, outcome(), reason_);
+    send(number, CKPT_MSG_RESUME, false, outcome(), reason_.text());
     if (phase_ == Phase::cut) {
         cut_after(number, now);
     }
@@ -204,7 +205,7 @@ void CutProtocol::captured_moving(int rank, Time now)
 }
 
 /* Marks the checkpoint as failed; the ranks go on. */
-void CutProtocol::mark_failed(std::string reason)
+void CutProtocol::mark_failed(Refusal reason)
 {
     if (reason_.empty()) {
         reason_ = std::move(reason);
@@ -287,7 +288,7 @@ void CutProtocol::close_logs(Time now)
     closing_ = true;
     for (int i = 0; i < rank_count(); i++) {
         ranks_[i].answered = !ranks_[i].watch.cut().open;
-        send(i, CKPT_MSG_CLOSE, true, outcome(), reason_);
+        send(i, CKPT_MSG_CLOSE, true, outcome(), reason_.text());
     }
     all_logged(now); /* an agent may have been lost while logs were being closed */
 }
@@ -307,7 +308,7 @@ void CutProtocol::on_logged(int rank, const ckpt_message &message, Time now)
     }
     ranks_[rank].answered = true;
     if (message.type == CKPT_MSG_REFUSED) {
-        mark_failed(fmt::format("rank {}: {}", rank, text_of(message)));
+        mark_failed(refusal_by(rank, message));
     } else {
         log_.messages += message.arg[0];
         log_.bytes += message.arg[1];

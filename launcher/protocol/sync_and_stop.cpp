@@ -192,9 +192,10 @@ void CutProtocol::on_ready(Rank &rank, const ckpt_message &message, Time now)
         rank.leads_out = (message.arg[1] & CKPT_READY_LEADS_OUT) != 0;
         if (rank.leads_out && plan_.replayed >= 0) { /* a reply over the connection is not
                                                         replayed */
-            give_up(fmt::format("a rank has a connection of its own to another process, "
-                                "perhaps to rank {}",
-                                plan_.replayed),
+            give_up(refusal(CKPT_REFUSAL_NOT_REPLAYABLE,
+                            "a rank has a connection of its own to another process, perhaps to "
+                            "rank {}",
+                            plan_.replayed),
                     now);
             return;
         }

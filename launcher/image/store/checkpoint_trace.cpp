@@ -270,6 +270,19 @@ TraceTotals parse_totals(const JsonFields &fields)
     return totals;
 }
 
+/* Earlier releases do not write the field. */
+std::vector<Refusal> parse_refusals(const JsonFields &fields)
+{
+    std::vector<std::map<std::string, std::string>> list;
+    std::vector<Refusal> refusals;
+
+    fields.get_if_there("refusals", list);
+    for (auto &refusal : list) {
+        refusals.emplace_back(refusal_of(refusal["refusal"]), refusal["detail"]);
+    }
+    return refusals;
+}
+
 TraceNode parse_node(const JsonFields &fields)
 {
     TraceNode node;
@@ -325,6 +338,9 @@ std::string CheckpointTrace::text() const
                  {"totals", totals_json(totals)},
                  {"every", every},
                  {"left_out", left_out}};
+    for (const Refusal &refusal : refusals) {
+        json["refusals"].push_back({{"refusal", refusal.name()}, {"detail", refusal.detail()}});
+    }
     for (const TraceNode &node : nodes) {
         json["nodes"].push_back(node_json(node));
     }
@@ -370,6 +386,7 @@ CheckpointTrace CheckpointTrace::parse(const std::string &text,
              trace.every);
     }
     trace.totals = parse_totals(fields.object("totals"));
+    trace.refusals = parse_refusals(fields);
     for (const JsonFields &node : fields.list("nodes")) {
         trace.nodes.push_back(parse_node(node));
     }
