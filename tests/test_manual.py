@@ -54,7 +54,7 @@ def test_lint(page):
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if page.name.startswith("ckpt-")], ids=lambda page: page.name
+    "page", [page for page in PAGES if page.match("ckpt-*.1")], ids=lambda page: page.name
 )
 def test_synopsis_has_all_options(page):
     text = page.read_text(encoding="utf-8")

@@ -28,7 +28,7 @@ Gathering::Gathering(EventLoop &loop, std::filesystem::path file, std::string ho
     : file_(std::move(file)), record_(std::move(record)), done_(std::move(done))
 {
     listener_ = std::make_unique<PeerListener>(
-        loop, gathers_as(host), PeerAddress::make(), refusals_,
+        loop, gathers_as(host), PeerAddress::make(), rejected_,
         [this](std::unique_ptr<FrameStream> stream, const std::string &from,
                const std::string &) { accept(std::move(stream), from); });
     make_private_directory(file_.parent_path());

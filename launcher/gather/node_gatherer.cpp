@@ -55,7 +55,7 @@ NodeGatherer::NodeGatherer(fs::path directory, std::string host, int rank,
     loop_.watch(working_.descriptor(), EPOLLIN,
                 [this](std::uint32_t) { working_.run_replies(); });
     command_ = std::make_unique<PeerConnection>(
-        loop_, worker_, gathers_as(host_), command.address, "gather", refusals_,
+        loop_, worker_, gathers_as(host_), command.address, "gather", rejected_,
         PeerConnection::Handlers{
             [this] { command_->send({{"type", "here"}, {"rank", rank_}}); },
             [this](const json &frame) { said(frame); },
@@ -109,7 +109,7 @@ void NodeGatherer::lead()
     try {
         make_checkpoint_directory(directory_);
         server_ = std::make_unique<redundancy::BlockServer>(
-            gathers_as(host_), key_, directory_.parent_path().parent_path(), refusals_,
+            gathers_as(host_), key_, directory_.parent_path().parent_path(), rejected_,
             fabric_.choice());
         command_->send({{"type", "holds"},
                         {"place", server_->address().place()},

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include "common/refusal.hpp"
+
 #include "ckpt/wire.h"
 
 #include <cstdint>
@@ -68,7 +70,7 @@ struct Kill {
  * Sync-and-Stop may succeed. */
 struct Finish {
     bool committed;
-    std::string reason;
+    Refusal reason;
     bool retry = false;
 };
 /* A cut that the loss of an agent had left incomplete is complete: nothing is under way. */

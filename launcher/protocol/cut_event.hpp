@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "common/refusal.hpp"
 #include "protocol/rank_cut.hpp"
 
 #include "ckpt/wire.h"
@@ -53,7 +54,7 @@ struct CutEvent {
     const ckpt_message *message = nullptr; /* of report to refused */
     bool closes = false;           /* of logged and refused: the rank was open and now is not */
     const RankCut *known = nullptr; /* of hello */
-    std::string_view reason{};      /* of failed */
+    Refusal reason{};               /* of failed */
     std::uint64_t epoch = 0;        /* of request */
     const CutPlan *plan = nullptr;  /* of request */
 };

@@ -149,11 +149,11 @@ void CutProtocol::committed(Time now)
     state_.handle({Event::committed, now});
 }
 
-void CutProtocol::failed(std::string_view reason, Time now)
+void CutProtocol::failed(Refusal reason, Time now)
 {
     CutEvent event{Event::failed, now};
 
-    event.reason = reason;
+    event.reason = std::move(reason);
     state_.handle(event);
 }
 
@@ -167,7 +167,7 @@ void CutProtocol::tick(Time now)
     const std::optional<Time> limit = deadline();
 
     if (limit && now >= *limit) {
-        failed(fmt::format("not done after {:.0f} s: {} of {} ranks were "
+        failed(refusal(CKPT_REFUSAL_TIME_LIMIT, "not done after {:.0f} s: {} of {} ranks were "
                            "through with phase {}",
                            seconds(*limit - state_.requested_at), ranks_done(), rank_count(),
                            phase_name(phase())),
@@ -189,9 +189,9 @@ void CutProtocol::join(bool kill)
 
 /* ---- The state ---------------------------------------------------------------- */
 
-const std::string &CutProtocol::reason() const
+const Refusal &CutProtocol::reason() const
 {
-    static const std::string none;
+    static const Refusal none;
 
     return state_.failure ? state_.failure->reason : none;
 }
@@ -216,14 +216,15 @@ double CutProtocol::elapsed(Time now) const
 }
 
 /* Ranks may have different colours, and the ghost cannot be cut. */
-std::string CutProtocol::ghost_obstacle() const
+Refusal CutProtocol::ghost_obstacle() const
 {
     const bool any_in_doubt = std::ranges::any_of(
         state_.ranks, [](const RankState &rank) { return rank.watch.cut().in_doubt; });
 
     return any_in_doubt || state_.any_may_be_open() || state_.colours_may_differ || is_moving()
-               ? "a checkpoint was under way for which ranks do not stand still"
-               : "";
+               ? Refusal(CKPT_REFUSAL_NOT_REPLAYABLE,
+                         "a checkpoint was under way for which ranks do not stand still")
+               : Refusal();
 }
 
 const char *CutProtocol::state_name(int rank) const

@@ -41,7 +41,7 @@ class CutProtocol
     CutProtocol(int rank_count, const RankPages &pages, Options options);
 
     /* Why the present or latest attempt was given up; "" if it was not. */
-    const std::string &reason() const;
+    const Refusal &reason() const;
 
     /* Events. Each may request actions, to be taken and performed in order. */
     void hello(int rank, const RankCut &cut = {}, Time now = {});
@@ -58,7 +58,7 @@ class CutProtocol
     void captured(int rank, Time now);
     void written(Time now);
     void committed(Time now);
-    void failed(std::string_view reason, Time now);
+    void failed(Refusal reason, Time now);
     void undone(Time now);
     /* The passing of time: call every few milliseconds in phase align, as
      * only a rank's page shows that the rank enters a collective. Call also
@@ -68,9 +68,9 @@ class CutProtocol
     std::vector<Action> take_actions();
 
     /* Returns why no checkpoint can be requested now; "" if one can. */
-    std::string obstacle() const { return state_.obstacle(); }
+    Refusal obstacle() const { return state_.obstacle(); }
     /* Returns why no ghost can replace a rank that has just gone; "" if one can. */
-    std::string ghost_obstacle() const;
+    Refusal ghost_obstacle() const;
     /* Whether a further request may share the checkpoint under way: no rank
      * has got STOP yet. */
     bool may_join() const { return phase() == Phase::align; }

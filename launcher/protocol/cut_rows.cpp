@@ -63,7 +63,7 @@ void begin(CutState &state, const CutEvent &event)
 
 void on_request(CutState &state, const CutEvent &event)
 {
-    const std::string obstacle = state.obstacle();
+    const Refusal obstacle = state.obstacle();
 
     if (obstacle.empty()) {
         begin(state, event);
@@ -125,19 +125,22 @@ void on_loss(CutState &state, const CutEvent &event)
 
     on_leaving(state, event);
     if (is_needed && !had_finished) {
-        const char *what = event.kind == Event::goodbye ? "called MPI_Finalize" : "died";
-        state.give_up(fmt::format("rank {} has {}", event.rank, what), event.now);
+        const Refusal why =
+            event.kind == Event::goodbye
+                ? refusal(CKPT_REFUSAL_JOB_ENDING, "rank {} has called MPI_Finalize", event.rank)
+                : refusal(CKPT_REFUSAL_RANK_DIED, "rank {} has died", event.rank);
+        state.give_up(why, event.now);
     }
 }
 
 void on_refused(CutState &state, const CutEvent &event)
 {
-    state.give_up(fmt::format("rank {}: {}", event.rank, text_of(*event.message)), event.now);
+    state.give_up(refusal_by(event.rank, *event.message), event.now);
 }
 
 void on_failed(CutState &state, const CutEvent &event)
 {
-    state.give_up(std::string(event.reason), event.now);
+    state.give_up(event.reason, event.now);
 }
 
 void on_committed(CutState &state, const CutEvent &event)

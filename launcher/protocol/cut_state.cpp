@@ -28,6 +28,11 @@ std::string text_of(const ckpt_message &message)
     return {message.text, strnlen(message.text, sizeof message.text)};
 }
 
+Refusal refusal_by(int rank, const ckpt_message &message)
+{
+    return refusal(refusal_of(message.arg[6]), "rank {}: {}", rank, text_of(message));
+}
+
 CutState::CutState(int rank_count, const RankPages &rank_pages, CutOptions cut_options)
     : pages(rank_pages), options(cut_options), ranks(rank_count)
 {
@@ -63,11 +68,10 @@ void CutState::handle(const CutEvent &event)
 void CutState::refuse(const CutEvent &event, std::string_view why)
 {
     const std::string of_rank = event.rank < 0 ? "" : fmt::format(" of rank {}", event.rank);
-    const std::string reason = fmt::format("unexpected event '{}'{} in phase {}: {}",
-                                           event_name(event.kind), of_rank, row().title, why);
     CutEvent failed{Event::failed, event.now};
 
-    failed.reason = reason;
+    failed.reason = refusal(CKPT_REFUSAL_INTERNAL_ERROR, "unexpected event '{}'{} in phase {}: {}",
+                            event_name(event.kind), of_rank, row().title, why);
     handle(failed);
 }
 
@@ -77,22 +81,22 @@ int CutState::present() const
                                                &RankState::presence));
 }
 
-std::string CutState::obstacle() const
+Refusal CutState::obstacle() const
 {
     const int begun = present();
 
     for (int i = 0; i < rank_count(); i++) {
         if (ranks[i].presence == RankState::Presence::finished) {
-            return fmt::format("rank {} has already called MPI_Finalize", i);
+            return refusal(CKPT_REFUSAL_JOB_ENDING, "rank {} has already called MPI_Finalize", i);
         }
         if (ranks[i].presence == RankState::Presence::gone) {
-            return fmt::format("rank {} has died: the job is ending", i);
+            return refusal(CKPT_REFUSAL_RANK_DIED, "rank {} has died: the job is ending", i);
         }
     }
     if (begun < rank_count()) {
-        return fmt::format("the job is still starting: {} of {} ranks have "
-                           "called MPI_Init",
-                           begun, rank_count());
+        return refusal(CKPT_REFUSAL_JOB_STARTING,
+                       "the job is still starting: {} of {} ranks have called MPI_Init", begun,
+                       rank_count());
     }
     return {};
 }
@@ -185,7 +189,7 @@ void CutState::set_place(RankState &rank, const ckpt_message &message, Time now)
 
 /* ---- The end ------------------------------------------------------------ */
 
-void CutState::mark_failed(std::string reason, bool may_retry)
+void CutState::mark_failed(Refusal reason, bool may_retry)
 {
     if (!failure) {
         failure = CutFailure{std::move(reason)};
@@ -193,13 +197,13 @@ void CutState::mark_failed(std::string reason, bool may_retry)
     failure->may_retry = failure->may_retry || may_retry;
 }
 
-void CutState::give_up(std::string reason, Time now)
+void CutState::give_up(Refusal reason, Time now)
 {
     for (int i = 0; i < rank_count(); i++) {
         RankState &rank = ranks[i];
         if (rank.presence == RankState::Presence::here && !rank.resumed) {
             let_continue(rank, now);
-            send(i, CKPT_MSG_RESUME, false, CKPT_GIVEN_UP, reason);
+            send(i, CKPT_MSG_RESUME, false, CKPT_GIVEN_UP, reason.text());
         }
     }
     failure = CutFailure{std::move(reason), failure && failure->may_retry};

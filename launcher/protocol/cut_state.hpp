@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "common/refusal.hpp"
 #include "protocol/actions.hpp"
 #include "protocol/collective_targets.hpp"
 #include "protocol/cut_event.hpp"
@@ -56,7 +57,7 @@ struct CrossingMessages {
 
 /* Why a checkpoint has failed. */
 struct CutFailure {
-    std::string reason;
+    Refusal reason;
     bool may_retry = false; /* some reason was one that Sync-and-Stop does not have */
 };
 
@@ -72,7 +73,7 @@ struct CutState {
     const PhaseRow &row() const { return *protocol->row(phase); }
     int rank_count() const { return static_cast<int>(ranks.size()); }
     int present() const; /* ranks that are connected and have not finished */
-    std::string obstacle() const; /* why no checkpoint can begin; "" if one can */
+    Refusal obstacle() const; /* why no checkpoint can begin; empty if one can */
     std::optional<Time> deadline() const;
     bool is_settling() const { return !protocol->is_checkpoint && phase != Phase::idle; }
     /* A rank is open, or an agent was lost before this could be known. */
@@ -91,9 +92,9 @@ struct CutState {
     void set_place(RankState &rank, const ckpt_message &message, Time now);
 
     /* Notes that the checkpoint has failed. The first reason counts. */
-    void mark_failed(std::string reason, bool may_retry = false);
+    void mark_failed(Refusal reason, bool may_retry = false);
     /* Gives up the checkpoint; the job goes on in every case. */
-    void give_up(std::string reason, Time now);
+    void give_up(Refusal reason, Time now);
     void finish(bool committed, Time now);
 
     const RankPages &pages;
@@ -124,6 +125,8 @@ struct CutState {
 
 /* Returns the text of a message. */
 std::string text_of(const ckpt_message &message);
+/* Returns the refusal of a rank, from its message. */
+Refusal refusal_by(int rank, const ckpt_message &message);
 
 /* ---- Steps that other files' tables use ---------------------------------- */
 

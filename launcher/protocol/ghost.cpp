@@ -37,13 +37,14 @@ ckpt_message Ghost::answer(ckpt_message_type type) const
     return message;
 }
 
-ckpt_message Ghost::refusal(const std::string &why) const
+ckpt_message Ghost::refusal(const std::string &why, ckpt_refusal identity) const
 {
     ckpt_message message = answer(CKPT_MSG_REFUSED);
 
     const std::string text =
         fmt::format("rank {} is lost: {}", rank_, why).substr(0, sizeof message.text - 1);
     std::ranges::copy(text, message.text);
+    message.arg[6] = identity;
     return message;
 }
 
@@ -92,7 +93,7 @@ Ghost::Answer Ghost::ordered(ckpt_message_type type, std::uint64_t epoch)
     case CKPT_MSG_SAVE:
         return ready();
     case CKPT_MSG_CUT:
-        return refusal("it can only be saved while all stand still");
+        return refusal("it can only be saved while all stand still", CKPT_REFUSAL_NEEDS_STOP);
     default:
         return std::nullopt;
     }

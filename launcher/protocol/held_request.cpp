@@ -35,7 +35,7 @@ void HeldRequest::refused(int rank, const ckpt_message &message)
 {
     CKPT_EXPECT(rank >= 0);
     refused_ = true;
-    ranks_[rank] = message.text;
+    ranks_[rank] = {refusal_of(message.arg[6]), message.text};
     reached_ = std::max(reached_, message.arg[5]);
 }
 
@@ -99,15 +99,15 @@ HeldRequest::Time HeldRequest::due() const
     return ranks_.empty() ? due_ : Time::max();
 }
 
-std::string HeldRequest::text() const
+Refusal HeldRequest::reason() const
 {
     if (ranks_.empty()) {
-        return "it is tried again";
+        return {CKPT_REFUSAL_TIME_LIMIT, "it is tried again"};
     }
     const auto &[rank, why] = *ranks_.begin();
-    return ranks_.size() == 1 ? fmt::format("rank {}: {}", rank, why)
-                              : fmt::format("rank {} and {} more: {}", rank,
-                                            ranks_.size() - 1, why);
+    return why.after(ranks_.size() == 1
+                         ? fmt::format("rank {}: ", rank)
+                         : fmt::format("rank {} and {} more: ", rank, ranks_.size() - 1));
 }
 
 void HeldRequest::end()

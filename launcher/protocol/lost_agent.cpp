@@ -90,7 +90,8 @@ void settle(CutState &state, Time now)
         return;
     }
     for (int i = 0; i < state.rank_count(); i++) {
-        state.send(i, CKPT_MSG_RESUME, false, CKPT_GIVEN_UP, "an agent was lost");
+        state.send(i, CKPT_MSG_RESUME, false, CKPT_GIVEN_UP,
+                   Refusal(CKPT_REFUSAL_AGENT_LOST, "an agent was lost").text());
     }
 }
 
@@ -98,11 +99,12 @@ void settle(CutState &state, Time now)
  * are. */
 void on_lost_in_cut(CutState &state, const CutEvent &event)
 {
-    state.mark_failed(fmt::format("the agent of rank {} was lost", event.rank));
+    state.mark_failed(
+        refusal(CKPT_REFUSAL_AGENT_LOST, "the agent of rank {} was lost", event.rank));
     for (int i = 0; i < state.rank_count(); i++) {
         if (!state.ranks[i].resumed) {
             state.let_continue(state.ranks[i], event.now);
-            state.send(i, CKPT_MSG_RESUME, false, CKPT_LEFT_OPEN, state.failure->reason);
+            state.send(i, CKPT_MSG_RESUME, false, CKPT_LEFT_OPEN, state.failure->reason.text());
         }
     }
     state.colours_may_differ = true;

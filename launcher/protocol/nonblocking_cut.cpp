@@ -116,9 +116,9 @@ ckpt_outcome outcome(const CutState &state)
     return state.failure ? CKPT_GIVEN_UP : CKPT_CAPTURED;
 }
 
-std::string_view reason(const CutState &state)
+std::string reason(const CutState &state)
 {
-    return state.failure ? std::string_view(state.failure->reason) : std::string_view();
+    return state.failure ? state.failure->reason.text() : std::string();
 }
 
 void release(CutState &state, int number, Time now)
@@ -313,13 +313,13 @@ void on_captured(CutState &state, const CutEvent &event)
 
 void on_failed_in_cut(CutState &state, const CutEvent &event)
 {
-    state.mark_failed(std::string(event.reason));
+    state.mark_failed(event.reason);
     examine_logs(state, event.now);
 }
 
 void on_failed_in_close(CutState &state, const CutEvent &event)
 {
-    state.mark_failed(std::string(event.reason));
+    state.mark_failed(event.reason);
 }
 
 void on_tick_in_cut(CutState &state, const CutEvent &event)
@@ -345,10 +345,12 @@ void on_cut(CutState &state, const CutEvent &event)
     rank.answered = true;
     rank.used = state.protocol->is_checkpoint ? message.arg[2] : 1;
     if (message.type == CKPT_MSG_REFUSED) {
-        state.mark_failed(fmt::format("rank {}: {}", event.rank, text_of(message)), true);
+        state.mark_failed(refusal_by(event.rank, message), true);
     } else if ((message.arg[1] & (CKPT_READY_SHARED | CKPT_READY_LEADS_OUT)) != 0) {
         state.mark_failed(
-            fmt::format("rank {} shares memory or connections with others", event.rank), true);
+            refusal(CKPT_REFUSAL_NEEDS_STOP, "rank {} shares memory or connections with others",
+                    event.rank),
+            true);
     }
     rank.hold(event.now);
     if (!state.failure) {
@@ -374,7 +376,7 @@ void on_logged(CutState &state, const CutEvent &event)
 
     state.ranks[event.rank].answered = true;
     if (message.type == CKPT_MSG_REFUSED) {
-        state.mark_failed(fmt::format("rank {}: {}", event.rank, text_of(message)));
+        state.mark_failed(refusal_by(event.rank, message));
     } else {
         state.crossed.messages += message.arg[0];
         state.crossed.bytes += message.arg[1];

@@ -173,7 +173,7 @@ void on_ready(CutState &state, const CutEvent &event)
     rank.leads_out = (flags & CKPT_READY_LEADS_OUT) != 0;
     if (rank.leads_out && state.plan.replayed >= 0) { /* a reply over the connection is not
                                                          replayed */
-        state.give_up(fmt::format("a rank has a connection of its own to another process, "
+        state.give_up(refusal(CKPT_REFUSAL_NOT_REPLAYABLE, "a rank has a connection of its own to another process, "
                                   "perhaps to rank {}",
                                   state.plan.replayed),
                       event.now);

@@ -194,12 +194,13 @@ void Host::make_objects()
     for (auto &[key, group] : groups_) {
         const SharedObject &object = group.object;
         if (group.ranks.size() != object.sharers) {
-            fail("{} ranks shared {} {}: they must be on one node, but this node has only {}",
-                 object.sharers,
-                 object.is_connection() ? "the connection"
-                 : object.is_pipe       ? "the pipe"
-                                        : "the memory",
-                 object.path, group.ranks.size());
+            refuse(CKPT_REFUSAL_OTHER_PLACEMENT,
+                   "{} ranks shared {} {}: they must be on one node, but this node has only {}",
+                   object.sharers,
+                   object.is_connection() ? "the connection"
+                   : object.is_pipe       ? "the pipe"
+                                          : "the memory",
+                   object.path, group.ranks.size());
         }
         make(group);
     }

@@ -35,7 +35,7 @@ constexpr std::uint64_t huge_page = 2u << 20;
 void require_success(int error, const ckpt_failure &failure)
 {
     if (error != 0) {
-        throw Error(failure.text, -error);
+        throw Error(failure.text, -error, failure.identity);
     }
 }
 
@@ -452,7 +452,7 @@ void Process::go_on(const std::string &checkpoint,
     info.restart_started = restart_started;
     checkpoint.copy(info.checkpoint, sizeof(info.checkpoint) - 1);
     int error = ckpt_restore_commit(restore_.get(), environ, &info, &failure);
-    throw Error(failure.text, -error);
+    throw Error(failure.text, -error, failure.identity);
 }
 
 } // namespace ckpt::restart

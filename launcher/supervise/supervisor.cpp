@@ -37,7 +37,7 @@ Supervisor::Supervisor(EventLoop &loop, std::filesystem::path file, std::string 
     table_.key = MessageKey::make();
     table_.incarnation = incarnation;
     listener_ = std::make_unique<PeerListener>(
-        loop_, supervised_as(host_, incarnation), PeerAddress::make(), refusals_,
+        loop_, supervised_as(host_, incarnation), PeerAddress::make(), rejected_,
         [this](std::unique_ptr<FrameStream> stream, const std::string &from,
                const std::string &) { accept(std::move(stream), from); });
     make_private_directory(file_.parent_path());

@@ -96,20 +96,20 @@ static int check_limit(const struct ckpt_file_probe *probe, uint64_t size, const
 
         return size <= left
                    ? 0
-                   : ckpt_fail(failure, -ENOTSUP,
-                               "descriptor %d (%s) cannot be saved: it is %s, and its %l bytes "
-                               "exceed the free space in %s (%l)",
-                               probe->fd, probe->path, what, (long)size, content_directory,
-                               (long)left);
+                   : ckpt_refuse(failure, CKPT_REFUSAL_NO_SPACE, -ENOTSUP,
+                                 "descriptor %d (%s) cannot be saved: it is %s, and its %l bytes "
+                                 "exceed the free space in %s (%l)",
+                                 probe->fd, probe->path, what, (long)size, content_directory,
+                                 (long)left);
     }
     return size <= content_limit
                ? 0
-               : ckpt_fail(failure, -ENOTSUP,
-                           "descriptor %d (%s) cannot be saved: it is %s, and "
-                           "its %l bytes exceed CKPT_FILE_LIMIT (%l); start the "
-                           "job with CKPT_FILE_LIMIT=%lM or more",
-                           probe->fd, probe->path, what, (long)size, (long)content_limit,
-                           (long)((size + MEBIBYTE - 1) / MEBIBYTE));
+               : ckpt_refuse(failure, CKPT_REFUSAL_LARGE_FILE, -ENOTSUP,
+                             "descriptor %d (%s) cannot be saved: it is %s, and "
+                             "its %l bytes exceed CKPT_FILE_LIMIT (%l); start the "
+                             "job with CKPT_FILE_LIMIT=%lM or more",
+                             probe->fd, probe->path, what, (long)size, (long)content_limit,
+                             (long)((size + MEBIBYTE - 1) / MEBIBYTE));
 }
 
 /* Returns a saved descriptor that already has this file's content, or NULL. */
@@ -142,12 +142,13 @@ static int open_to_read(const struct ckpt_file_probe *probe,
     ckpt_text_format(link, sizeof link, "/proc/self/fd/%d", probe->fd);
     fd = ckpt_sys_open(link, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0) {
-        return ckpt_fail(failure, fd == -EACCES ? -ENOTSUP : (int)fd,
-                         "descriptor %d (%s) cannot be saved: it is open for "
-                         "writing only and cannot be opened for reading: %s",
-                         probe->fd, probe->path,
-                         fd == -EACCES ? "its mode forbids that"
-                                       : "the kernel refuses it");
+        return ckpt_refuse(failure, CKPT_REFUSAL_UNREADABLE_FILE,
+                           fd == -EACCES ? -ENOTSUP : (int)fd,
+                           "descriptor %d (%s) cannot be saved: it is open for "
+                           "writing only and cannot be opened for reading: %s",
+                           probe->fd, probe->path,
+                           fd == -EACCES ? "its mode forbids that"
+                                         : "the kernel refuses it");
     }
     return (int)fd;
 }

@@ -55,7 +55,7 @@ void ckpt_file_forget_payloads(void)
 int ckpt_file_refuse(const struct ckpt_file_probe *probe, const char *what,
                      struct ckpt_failure *failure)
 {
-    return ckpt_fail(failure, -ENOTSUP,
+    return ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_DESCRIPTOR, -ENOTSUP,
                      "descriptor %d (%s) cannot be saved: it is %s", probe->fd,
                      probe->path, what);
 }
@@ -91,8 +91,12 @@ int ckpt_file_lost(const struct ckpt_file_restore *restore,
                    const struct ckpt_file *file, int error, const char *why,
                    struct ckpt_failure *failure)
 {
-    return ckpt_fail(
-        failure, error, "descriptor %d (%s) cannot be restored: %s",
+    const enum ckpt_refusal identity = error == -EINVAL ? CKPT_REFUSAL_UNUSABLE_CHECKPOINT
+                                       : error == -EMFILE ? CKPT_REFUSAL_TOO_MANY_DESCRIPTORS
+                                                          : CKPT_REFUSAL_CHANGED_FILE;
+
+    return ckpt_refuse(
+        failure, identity, error, "descriptor %d (%s) cannot be restored: %s",
         file->descriptor, restore->saved.strings + file->path, why);
 }
 

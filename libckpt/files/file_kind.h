@@ -164,7 +164,8 @@ int ckpt_file_info_value(const char *info, const char *name, int is_hexadecimal,
 int ckpt_file_refuse(const struct ckpt_file_probe *probe, const char *what,
                      struct ckpt_failure *failure);
 
-/* Sets the reason "descriptor N (path) cannot be restored: `why`". Returns `error`. */
+/* Sets the reason "descriptor N (path) cannot be restored: `why`", a wrong image with -EINVAL.
+ * Returns `error`. */
 int ckpt_file_lost(const struct ckpt_file_restore *restore,
                    const struct ckpt_file *file, int error, const char *why,
                    struct ckpt_failure *failure);

@@ -338,8 +338,8 @@ static int open_save(struct ckpt_file_save *save, int (*is_lower)(int fd),
         return ckpt_fail(failure, -ENOMEM, "no room for the open files");
     }
     if (list_descriptors(is_lower, fds, (size_t)count) != count) {
-        return ckpt_fail(failure, -EAGAIN,
-                         "files were opened or closed meanwhile");
+        return ckpt_refuse(failure, CKPT_REFUSAL_DESCRIPTORS_CHANGE, -EAGAIN,
+                           "files were opened or closed meanwhile");
     }
     save->descriptors = fds;
     save->descriptor_count = (size_t)count;

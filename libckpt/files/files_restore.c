@@ -74,14 +74,14 @@ static int check_files(const struct ckpt_file_restore *restore, const int *keep,
         if (file->descriptor < 0 || file->kind < CKPT_FILE_STREAM ||
             file->kind >= sizeof kinds / sizeof kinds[0] ||
             kinds[file->kind] == NULL) {
-            return ckpt_fail(failure, -EINVAL,
-                             "descriptor %d of the image is wrong",
-                             file->descriptor);
+            return ckpt_refuse(failure, CKPT_REFUSAL_UNUSABLE_CHECKPOINT, -EINVAL,
+                               "descriptor %d of the image is wrong",
+                               file->descriptor);
         }
         if (is_listed(file->descriptor, keep, keep_count)) {
-            return ckpt_fail(failure, -EEXIST,
-                             "descriptor %d is in use by the restart program",
-                             file->descriptor);
+            return ckpt_refuse(failure, CKPT_REFUSAL_ID_IN_USE, -EEXIST,
+                               "descriptor %d is in use by the restart program",
+                               file->descriptor);
         }
     }
     return 0;
@@ -152,10 +152,10 @@ static int lift_streams(struct ckpt_file_restore *restore,
     for (int i = 0; i < 3; i++) {
         restore->streams[i] = fcntl(i, F_DUPFD_CLOEXEC, restore->first_free);
         if (restore->streams[i] < 0 && errno != EBADF) {
-            return ckpt_fail(failure, -errno,
-                             "descriptors above %d are not allowed here "
-                             "(ulimit -n): %s",
-                             restore->first_free, strerror(errno));
+            return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_KERNEL, -errno,
+                               "descriptors above %d are not allowed here "
+                               "(ulimit -n): %s",
+                               restore->first_free, strerror(errno));
         }
     }
     return 0;

@@ -131,13 +131,13 @@ static int find_calls(const struct ckpt_file_probe *probe, const char *text,
             size_t after = 0;
 
             call = ckpt_watched_find(probe->fd, line.watch, &after);
-            return ckpt_fail(failure, -ENOTSUP,
-                             "descriptor %d (%s) cannot be saved: what its "
-                             "watch %d leads to is not known by its path, or "
-                             "no longer%s%s",
-                             probe->fd, probe->path, line.watch,
-                             call == NULL ? "" : ": ",
-                             call == NULL ? "" : call->path);
+            return ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_DESCRIPTOR, -ENOTSUP,
+                               "descriptor %d (%s) cannot be saved: what its "
+                               "watch %d leads to is not known by its path, or "
+                               "no longer%s%s",
+                               probe->fd, probe->path, line.watch,
+                               call == NULL ? "" : ": ",
+                               call == NULL ? "" : call->path);
         }
         *size_p += record_size(*calls);
     }
@@ -188,10 +188,10 @@ static int count_watches(const struct ckpt_file_probe *probe, const char *text,
                          "/proc/self/fdinfo/%d is not understood", probe->fd);
     }
     if (file->value > LARGEST_WATCH) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "descriptor %d (%s) cannot be saved: it has had %l "
-                         "watches, more than a restart can count again",
-                         probe->fd, probe->path, (long)file->value);
+        return ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_DESCRIPTOR, -ENOTSUP,
+                           "descriptor %d (%s) cannot be saved: it has had %l "
+                           "watches, more than a restart can count again",
+                           probe->fd, probe->path, (long)file->value);
     }
     return 0;
 }

@@ -274,7 +274,7 @@ static void begin_relay(int is_kept)
 {
     const char *libraries = getenv("CKPT_LIBDIR");
     struct ckpt_input_start start = {.source = 0, .is_kept = is_kept};
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
     char program[4096];
     int fd;
 

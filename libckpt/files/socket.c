@@ -43,9 +43,9 @@ static long get_int(int fd, int level, int name)
 static int refuse(const struct ckpt_file_probe *probe, const char *what,
                   const char *whom, struct ckpt_failure *failure)
 {
-    return ckpt_fail(failure, -ENOTSUP,
-                     "descriptor %d (%s) cannot be saved: it is a socket %s%s",
-                     probe->fd, probe->path, what, whom);
+    return ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_DESCRIPTOR, -ENOTSUP,
+                       "descriptor %d (%s) cannot be saved: it is a socket %s%s",
+                       probe->fd, probe->path, what, whom);
 }
 
 static int describe(const struct ckpt_file_probe *probe,
@@ -96,10 +96,10 @@ static int examine_unix(const struct ckpt_file_probe *probe,
     int error = ckpt_socket_unix_facts(probe->status.st_ino, &facts);
 
     if (error != 0) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "descriptor %d (%s) cannot be saved: the kernel does "
-                         "not tell about Unix sockets (error %d)",
-                         probe->fd, probe->path, -error);
+        return ckpt_refuse(failure, CKPT_REFUSAL_MISSING_KERNEL_FEATURE, -ENOTSUP,
+                           "descriptor %d (%s) cannot be saved: the kernel does "
+                           "not tell about Unix sockets (error %d)",
+                           probe->fd, probe->path, -error);
     }
     socket->shutdown = facts.shutdown;
     socket->backlog = (int32_t)facts.backlog;
@@ -143,7 +143,9 @@ static int refuse_distant(const struct ckpt_file_probe *probe,
     ckpt_socket_name(socket->remote, address, sizeof address);
     ckpt_text_format(whom, sizeof whom, "%s, which no process here has",
                      address);
-    return refuse(probe, "connected to ", whom, failure);
+    return ckpt_refuse(failure, CKPT_REFUSAL_OUTSIDE_CONNECTION, -ENOTSUP,
+                       "descriptor %d (%s) cannot be saved: it is a socket connected to %s",
+                       probe->fd, probe->path, whom);
 }
 
 static int examine_tcp(const struct ckpt_file_save *save,

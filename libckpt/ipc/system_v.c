@@ -120,15 +120,15 @@ int ckpt_system_v_require_attached(const struct ckpt_region *regions,
         }
         result = ckpt_syscall3(SYS_shmctl, id, IPC_STAT, (long)&status);
         if (result != -EINVAL && result != -EIDRM) {
-            return ckpt_fail(failure, -ENOTSUP,
-                             "System V shared memory %d (key 0x%x) cannot be "
-                             "saved: it is not attached", id,
-                             (unsigned long)(unsigned)status.shm_perm.__key);
+            return ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_SYSTEM_V, -ENOTSUP,
+                               "System V shared memory %d (key 0x%x) cannot be "
+                               "saved: it is not attached", id,
+                               (unsigned long)(unsigned)status.shm_perm.__key);
         }
     }
-    return is_full ? ckpt_fail(failure, -ENOTSUP,
-                               "the program has used too many System V "
-                               "objects to know which are left")
+    return is_full ? ckpt_refuse(failure, CKPT_REFUSAL_TOO_MANY_OBJECTS, -ENOTSUP,
+                                 "the program has used too many System V "
+                                 "objects to know which are left")
                    : 0;
 }
 
@@ -281,11 +281,11 @@ static int restore_one(const struct ckpt_system_v_object *object, int64_t since,
     }
     return reason == NULL
                ? 0
-               : ckpt_fail(failure, -EEXIST,
-                           "System V %s %d (key 0x%x) cannot be made again: %s",
-                           is_queue ? "message queue" : "semaphore set",
-                           object->id, (unsigned long)(unsigned)object->key,
-                           reason);
+               : ckpt_refuse(failure, CKPT_REFUSAL_ID_IN_USE, -EEXIST,
+                             "System V %s %d (key 0x%x) cannot be made again: %s",
+                             is_queue ? "message queue" : "semaphore set",
+                             object->id, (unsigned long)(unsigned)object->key,
+                             reason);
 }
 
 int ckpt_system_v_restore(int64_t since, struct ckpt_failure *failure)

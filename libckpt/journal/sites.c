@@ -51,7 +51,8 @@ static int measure_vectors(struct ckpt_failure *failure)
     uint32_t eax, ebx, ecx, edx, low, high;
 
     if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || (ecx & OSXSAVE) == 0) {
-        return ckpt_fail(failure, -ENOTSUP, "the processor has no XSAVE");
+        return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_CPU, -ENOTSUP,
+                           "the processor has no XSAVE");
     }
     __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
     ckpt_journal_vector_mask = low & VECTOR_STATES;
@@ -181,7 +182,8 @@ static int find_sites(struct ckpt_failure *failure)
             continue;
         }
         if (sites.count == SITE_CAPACITY) {
-            return ckpt_fail(failure, -E2BIG, "libc has too many system calls");
+            return ckpt_refuse(failure, CKPT_REFUSAL_TOO_MANY_OBJECTS, -E2BIG,
+                               "libc has too many system calls");
         }
         found[site.number / 64] |= UINT64_C(1) << site.number % 64;
         sites.site[sites.count++] = site;
@@ -189,9 +191,9 @@ static int find_sites(struct ckpt_failure *failure)
     for (long number = 0; number < 512; number++) {
         if (ckpt_journal_needs(number) &&
             (found[number / 64] >> number % 64 & 1) == 0) {
-            return ckpt_fail(failure, -ENOTSUP,
-                             "system call %l was not found in this libc (%s)",
-                             number, gnu_get_libc_version());
+            return ckpt_refuse(failure, CKPT_REFUSAL_UNSUITABLE_PROGRAM, -ENOTSUP,
+                               "system call %l was not found in this libc (%s)",
+                               number, gnu_get_libc_version());
         }
     }
     return 0;

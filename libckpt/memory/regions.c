@@ -82,11 +82,11 @@ static int is_skipped(const struct ckpt_mapping *mapping)
 static int refuse(const struct ckpt_mapping *mapping, const char *what,
                   struct ckpt_failure *failure)
 {
-    return ckpt_fail(failure, -ENOTSUP,
-                     "memory %x-%x (%s) cannot be saved: it is %s",
-                     mapping->start, mapping->end,
-                     mapping->name[0] != '\0' ? mapping->name : "no name",
-                     what);
+    return ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_MEMORY, -ENOTSUP,
+                       "memory %x-%x (%s) cannot be saved: it is %s",
+                       mapping->start, mapping->end,
+                       mapping->name[0] != '\0' ? mapping->name : "no name",
+                       what);
 }
 
 /* Returns 1 if opening `name` would open the mapped file. btrfs and overlayfs report other
@@ -312,7 +312,8 @@ static int add_mapping(struct scan *scan, struct ckpt_mapping *mapping,
             classified = 1;
         }
         if (scan->count == scan->capacity) {
-            return ckpt_fail(failure, -ENOMEM, "too many memory regions");
+            return ckpt_refuse(failure, CKPT_REFUSAL_TOO_MANY_OBJECTS, -ENOMEM,
+                               "too many memory regions");
         }
         region.start = piece.start;
         region.end = piece.end;

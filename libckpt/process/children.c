@@ -55,16 +55,16 @@ static int refuse(int pid, struct ckpt_failure *failure)
     char command[COMMAND_SIZE];
 
     if (read_text(pid, "cmdline", command) > 0) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "process %d (%s), which the program has started, is "
-                         "still there",
-                         pid, command);
+        return ckpt_refuse(failure, CKPT_REFUSAL_LIVING_CHILD, -ENOTSUP,
+                           "process %d (%s), which the program has started, is "
+                           "still there",
+                           pid, command);
     }
     (void)read_text(pid, "comm", command); /* a process that has ended has no command line */
-    return ckpt_fail(failure, -ENOTSUP,
-                     "process %d (%s), which the program has started, has ended "
-                     "and has not been waited for",
-                     pid, command);
+    return ckpt_refuse(failure, CKPT_REFUSAL_ENDED_CHILD, -ENOTSUP,
+                       "process %d (%s), which the program has started, has ended "
+                       "and has not been waited for",
+                       pid, command);
 }
 
 /* Checks a list of pids separated by blanks. */

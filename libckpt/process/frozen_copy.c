@@ -117,9 +117,9 @@ int ckpt_frozen_copy_make(struct ckpt_frozen_copy *copy, int reader,
     long error, pid;
 
     if (ckpt_advice_against_copies()) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "the program has memory that a copy of the process would "
-                         "not have (MADV_DONTFORK, MADV_WIPEONFORK)");
+        return ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_MEMORY, -ENOTSUP,
+                           "the program has memory that a copy of the process would "
+                           "not have (MADV_DONTFORK, MADV_WIPEONFORK)");
     }
     error = ckpt_syscall4(SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
                           (long)ends);

@@ -236,9 +236,9 @@ static int redirect(unsigned char *saved, const struct image *image,
     }
     if (symbol->st_size < CODE_SIZE ||
         at_address(image, symbol->st_value, symbol->st_size) == NULL) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "function %s of the saved vDSO cannot be redirected",
-                         name);
+        return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_KERNEL, -ENOTSUP,
+                           "function %s of the saved vDSO cannot be redirected",
+                           name);
     }
     target = find_function(kernel, name);
     if (target != 0) {
@@ -247,9 +247,9 @@ static int redirect(unsigned char *saved, const struct image *image,
     }
     number = system_call_of(name);
     if (number == 0) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "this kernel's vDSO lacks the function %s, which the "
-                         "program may use", name);
+        return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_KERNEL, -ENOTSUP,
+                           "this kernel's vDSO lacks the function %s, which the "
+                           "program may use", name);
     }
     write_system_call(saved + offset, number);
     return 0;
@@ -263,11 +263,12 @@ int ckpt_vdso_redirect(unsigned char *saved, size_t saved_size,
     struct image image;
 
     if (open_image(&image, saved, saved_size) != 0) {
-        return ckpt_fail(failure, -EINVAL, "the saved vDSO is damaged");
+        return ckpt_refuse(failure, CKPT_REFUSAL_UNUSABLE_CHECKPOINT, -EINVAL,
+                           "the saved vDSO is damaged");
     }
     if (open_image(&kernel_image, kernel, kernel_size) != 0) {
-        return ckpt_fail(failure, -EINVAL,
-                         "this kernel's vDSO is not understood");
+        return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_KERNEL, -EINVAL,
+                           "this kernel's vDSO is not understood");
     }
     for (size_t i = 0; i < image.symbol_count; i++) {
         int error = redirect(saved, &image, &image.symbols[i], &kernel_image,

@@ -108,21 +108,22 @@ int ckpt_xsave_check(const struct ckpt_xsave *recorded, const struct ckpt_xsave 
     for (unsigned i = FIRST; i < CKPT_XSAVE_COMPONENTS; i++) {
         if (recorded->size[i] != 0 && (recorded->size[i] != here->size[i] ||
                                        recorded->offset[i] != here->offset[i])) {
-            return ckpt_fail(failure, -ENOTSUP,
-                             "this CPU keeps registers at other places in memory: %s was "
-                             "%u bytes at %u, here it is %u at %u",
-                             name_of(i, text), recorded->size[i], recorded->offset[i],
-                             here->size[i], here->offset[i]);
+            return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_CPU, -ENOTSUP,
+                               "this CPU keeps registers at other places in memory: %s was "
+                               "%u bytes at %u, here it is %u at %u",
+                               name_of(i, text), recorded->size[i], recorded->offset[i],
+                               here->size[i], here->offset[i]);
         }
         if ((here->dynamic & ~recorded->dynamic & 1u << i) != 0 && recorded->size[i] != 0) {
-            return ckpt_fail(failure, -ENOTSUP, "this CPU has %s only with a permission",
-                             name_of(i, text));
+            return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_CPU, -ENOTSUP,
+                               "this CPU has %s only with a permission",
+                               name_of(i, text));
         }
     }
     return size <= ckpt_xsave_frame_size(here)
                ? 0
-               : ckpt_fail(failure, -ENOTSUP,
-                           "this CPU has no room for %u bytes of registers", size);
+               : ckpt_refuse(failure, CKPT_REFUSAL_OTHER_CPU, -ENOTSUP,
+                             "this CPU has no room for %u bytes of registers", size);
 }
 
 int ckpt_xsave_permit(const struct ckpt_xsave *recorded, long (*ask)(unsigned component),
@@ -134,10 +135,10 @@ int ckpt_xsave_permit(const struct ckpt_xsave *recorded, long (*ask)(unsigned co
         const long error = (recorded->permitted >> i & 1u) != 0 ? ask(i) : 0;
 
         if (error != 0) {
-            return ckpt_fail(failure, (int)error,
-                             "the program has the permission to use %s, which this host "
-                             "does not give (error %d)",
-                             name_of(i, text), (int)-error);
+            return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_KERNEL, (int)error,
+                               "the program has the permission to use %s, which this host "
+                               "does not give (error %d)",
+                               name_of(i, text), (int)-error);
         }
     }
     return 0;
@@ -158,15 +159,16 @@ int ckpt_xsave_check_frame(const struct ckpt_xsave *xsave, uint32_t frame_size,
         return 0;
     }
     if (xsave->permitted == 0) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "thread %s has %u bytes of registers, this CPU is known to have %u",
-                         thread, frame_size, ckpt_xsave_frame_size(xsave));
+        return ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_REGISTERS, -ENOTSUP,
+                           "thread %s has %u bytes of registers, this CPU is known to have %u",
+                           thread, frame_size, ckpt_xsave_frame_size(xsave));
     }
     while ((xsave->permitted >> component & 1u) == 0) {
         component++;
     }
-    return ckpt_fail(failure, -ENOTSUP, "thread %s has used %s, which cannot be saved", thread,
-                     name_of(component, text));
+    return ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_REGISTERS, -ENOTSUP,
+                       "thread %s has used %s, which cannot be saved", thread,
+                       name_of(component, text));
 }
 
 uint32_t ckpt_xsave_size_in(const void *ucontext)

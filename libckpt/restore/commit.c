@@ -250,8 +250,8 @@ static int plan_vdso(struct ckpt_restore *restore, struct area *area,
 
     if (image->start == 0) {
         return size == 0 ? 0
-                         : ckpt_fail(failure, -ENOTSUP,
-                                     "this kernel offers no vDSO");
+                         : ckpt_refuse(failure, CKPT_REFUSAL_OTHER_KERNEL, -ENOTSUP,
+                                       "this kernel offers no vDSO");
     }
     error = place_vdso(restore, area, failure);
     if (error != 0 || size == 0) {
@@ -259,7 +259,8 @@ static int plan_vdso(struct ckpt_restore *restore, struct area *area,
     }
     saved = ckpt_restore_bytes(restore, layout->vdso_start, size);
     if (saved == NULL) {
-        return ckpt_fail(failure, -EINVAL, "the image lacks the vDSO");
+        return ckpt_refuse(failure, CKPT_REFUSAL_UNUSABLE_CHECKPOINT, -EINVAL,
+                           "the image lacks the vDSO");
     }
     plan_vdso_data(restore, area);
     return ckpt_vdso_redirect(saved, size, (const void *)image->start,
@@ -424,9 +425,9 @@ static int check_single_thread(struct ckpt_failure *failure)
     }
     closedir(tasks);
     if (count != 1) {
-        return ckpt_fail(failure, -EBUSY,
-                         "the restart program has %d threads instead of one",
-                         count);
+        return ckpt_refuse(failure, CKPT_REFUSAL_INTERNAL_ERROR, -EBUSY,
+                           "the restart program has %d threads instead of one",
+                           count);
     }
     return 0;
 }

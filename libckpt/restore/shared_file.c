@@ -142,8 +142,9 @@ int ckpt_restore_stage_shared(struct ckpt_restore *restore, size_t index,
     int error = 0;
 
     if (stage->address != 0) {
-        return ckpt_fail(failure, -EEXIST, "region %x-%x is already staged",
-                         region->start, region->end);
+        return ckpt_refuse(failure, CKPT_REFUSAL_UNUSABLE_CHECKPOINT, -EEXIST,
+                           "region %x-%x is already staged",
+                           region->start, region->end);
     }
     if ((region->inode & CKPT_REGION_SYSTEM_V) != 0) {
         error = ckpt_restore_stage_system_v(restore, index, failure);

@@ -142,10 +142,10 @@ static int compare_thread(const struct ckpt_thread *thread, struct ckpt_failure 
     const int error = ckpt_credentials_read(thread->tid, &its);
 
     if (error != 0 || !are_equal(&its, &now)) {
-        return ckpt_fail(failure, error != 0 ? error : -ENOTSUP,
-                         "thread %d (%s) has other credentials, or another filter of system "
-                         "calls, than the thread that is asked for a checkpoint",
-                         thread->tid, thread->name);
+        return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_CREDENTIALS, error != 0 ? error : -ENOTSUP,
+                           "thread %d (%s) has other credentials, or another filter of system "
+                           "calls, than the thread that is asked for a checkpoint",
+                           thread->tid, thread->name);
     }
     return 0;
 }
@@ -160,9 +160,9 @@ int ckpt_credentials_save(struct ckpt_failure *failure)
         return ckpt_fail(failure, error, "the credentials cannot be read (error %d)", -error);
     }
     if (now.seccomp != start.seccomp || now.filters != start.filters) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "the program has set a filter of its system calls (seccomp), which "
-                         "could not be set again");
+        return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_CREDENTIALS, -ENOTSUP,
+                           "the program has set a filter of its system calls (seccomp), which "
+                           "could not be set again");
     }
     for (size_t i = 0; i < count && error == 0; i++) {
         error = compare_thread(&threads[i], failure);
@@ -261,10 +261,10 @@ int ckpt_credentials_restore(struct ckpt_failure *failure)
         error = ckpt_credentials_read(0, &here);
     }
     if (error != 0 || !are_equal(&wanted, &here)) {
-        return ckpt_fail(failure, error != 0 ? error : -EPERM,
-                         "the program ran as user %u and group %u with rights that this "
-                         "restart, as user %u and group %u, cannot give it",
-                         now.user[1], now.group[1], start.user[1], start.group[1]);
+        return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_KERNEL, error != 0 ? error : -EPERM,
+                           "the program ran as user %u and group %u with rights that this "
+                           "restart, as user %u and group %u, cannot give it",
+                           now.user[1], now.group[1], start.user[1], start.group[1]);
     }
     return 0;
 }

@@ -443,10 +443,10 @@ int ckpt_interrupted_check(struct ckpt_failure *failure)
         const ucontext_t *context = (const ucontext_t *)threads[i].context;
 
         if (waits_for_owner(context->uc_mcontext.gregs)) {
-            return ckpt_fail(failure, -ENOTSUP,
-                             "thread %d (%s) waits for a mutex with priority inheritance, "
-                             "whose owner could not be told to the kernel after a restart",
-                             threads[i].tid, threads[i].name);
+            return ckpt_refuse(failure, CKPT_REFUSAL_PRIORITY_MUTEX, -ENOTSUP,
+                               "thread %d (%s) waits for a mutex with priority inheritance, "
+                               "whose owner could not be told to the kernel after a restart",
+                               threads[i].tid, threads[i].name);
         }
     }
     return 0;

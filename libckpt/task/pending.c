@@ -187,8 +187,9 @@ int ckpt_pending_save(struct ckpt_failure *failure)
     }
     return count <= CAPACITY
                ? 0
-               : ckpt_fail(failure, -E2BIG, "more than %u signals are waiting",
-                           CAPACITY);
+               : ckpt_refuse(failure, CKPT_REFUSAL_TOO_MANY_OBJECTS, -E2BIG,
+                             "more than %u signals are waiting",
+                             CAPACITY);
 }
 
 /* If this process had sent the signal to itself, replaces the old process id of the sender. */

@@ -250,10 +250,10 @@ static int divert(struct ckpt_failure *failure)
     }
     return error == 0
                ? 0
-               : ckpt_fail(failure, (int)error,
-                           "the program's vDSO at %x cannot be changed, so its "
-                           "clocks would jump: error %l",
-                           saved.start, -error);
+               : ckpt_refuse(failure, CKPT_REFUSAL_OTHER_KERNEL, (int)error,
+                             "the program's vDSO at %x cannot be changed, so its "
+                             "clocks would jump: error %l",
+                             saved.start, -error);
 }
 
 int ckpt_clock_start(uint64_t vdso, struct ckpt_failure *failure)

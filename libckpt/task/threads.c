@@ -434,10 +434,10 @@ static int report_running(struct ckpt_failure *failure, int tid, int timeout_ms)
     char name[17];
 
     name_of(tid, name);
-    return ckpt_fail(failure, -ETIMEDOUT,
-                     "thread %d (%s) did not stop within %d ms of signal %d: "
-                     "it waits in the kernel",
-                     tid, name, timeout_ms, control.signal);
+    return ckpt_refuse(failure, CKPT_REFUSAL_THREAD_NOT_STOPPED, -ETIMEDOUT,
+                       "thread %d (%s) did not stop within %d ms of signal %d: "
+                       "it waits in the kernel",
+                       tid, name, timeout_ms, control.signal);
 }
 
 static int report_deaf(struct ckpt_failure *failure, int tid)
@@ -446,10 +446,10 @@ static int report_deaf(struct ckpt_failure *failure, int tid)
 
     control.deaf = tid;
     name_of(tid, name);
-    return ckpt_fail(failure, -ETIMEDOUT,
-                     "thread %d (%s) blocks signal %d, by which threads are "
-                     "stopped for a checkpoint",
-                     tid, name, control.signal);
+    return ckpt_refuse(failure, CKPT_REFUSAL_SIGNAL_BLOCKED, -ETIMEDOUT,
+                       "thread %d (%s) blocks signal %d, by which threads are "
+                       "stopped for a checkpoint",
+                       tid, name, control.signal);
 }
 
 static int report_short(struct ckpt_failure *failure)

@@ -171,17 +171,17 @@ static int check(const struct timer *timer, struct ckpt_failure *failure)
         thread = "is for";
     } else if (timer->clock < 0 && !is_of_thread(timer->clock) &&
                timer->clock >> 3 != -1) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "timer %d cannot be saved: it measures the processor "
-                         "time of another process",
-                         timer->id);
+        return ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_TIMER, -ENOTSUP,
+                           "timer %d cannot be saved: it measures the processor "
+                           "time of another process",
+                           timer->id);
     }
     return thread == NULL
                ? 0
-               : ckpt_fail(failure, -ENOTSUP,
-                           "timer %d cannot be saved: it %s a thread that has "
-                           "ended, or is not known",
-                           timer->id, thread);
+               : ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_TIMER, -ENOTSUP,
+                             "timer %d cannot be saved: it %s a thread that has "
+                             "ended, or is not known",
+                             timer->id, thread);
 }
 
 static int read_time(struct timer *timer, struct ckpt_failure *failure)

@@ -71,9 +71,9 @@ void ckpt_participants_wait_over(void)
     CALL(wait_over);
 }
 
-void ckpt_participants_forget(const char *reason)
+void ckpt_participants_forget(enum ckpt_refusal identity, const char *reason)
 {
-    CALL(forget, reason);
+    CALL(forget, identity, reason);
 }
 
 void ckpt_participants_restarted(void)

@@ -21,7 +21,8 @@ struct ckpt_participant {
     int (*needs_turns)(void);           /* 1: this rank's waits must return now and then */
     void (*poll_failed)(void);          /* as ckpt_poll_failed() */
     void (*wait_over)(void);            /* as ckpt_poll_succeeded() */
-    void (*forget)(const char *reason); /* the agent was lost, and all requests with it */
+    /* the agent was lost, and all requests with it */
+    void (*forget)(enum ckpt_refusal identity, const char *reason);
     void (*restarted)(void);            /* the process was restored from an image */
     void (*before_image)(void); /* the process is about to be described: pages may be discarded.
                                    Context: quiesced */
@@ -43,7 +44,7 @@ void ckpt_participants_told(const struct ckpt_message *message);
 int ckpt_participants_need_turns(void);
 void ckpt_participants_poll_failed(void);
 void ckpt_participants_wait_over(void);
-void ckpt_participants_forget(const char *reason);
+void ckpt_participants_forget(enum ckpt_refusal identity, const char *reason);
 void ckpt_participants_restarted(void);
 void ckpt_participants_before_image(void);
 int ckpt_participants_own_descriptor(int fd);

@@ -153,8 +153,9 @@ static int is_covered(struct ckpt_failure *failure)
         return 1;
     }
     ckpt_site_name(win->handle.site, site, sizeof(site));
-    (void)ckpt_fail(failure, -ENOTSUP, "it has a window of %s, called at %s",
-                    win->handle.creator, site);
+    (void)ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_OBJECT, -ENOTSUP,
+                      "it has a window of %s, called at %s",
+                      win->handle.creator, site);
     return 0;
 }
 
@@ -332,8 +333,8 @@ static void tell(int error, const struct ckpt_failure *failure)
 
     if (error < 0 && error != -EAGAIN && !told) {
         told = 1;
-        fprintf(stderr, "ckpt: rank %d takes no independent checkpoint: %s\n",
-                ckpt_time_rank, failure->text);
+        fprintf(stderr, "ckpt: rank %d takes no independent checkpoint: %s [%s]\n",
+                ckpt_time_rank, failure->text, ckpt_refusal_name(failure->identity));
     }
 }
 
@@ -343,7 +344,7 @@ static void tell(int error, const struct ckpt_failure *failure)
  * rank tries again. */
 static void take(void)
 {
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
     uint64_t began;
     int error;
 

@@ -61,8 +61,8 @@ static int run_directory(char *path, size_t size, struct ckpt_failure *failure)
     (void)ckpt_syscall3(SYS_mkdir, (long)path, 0700, 0);
     if (ckpt_sys_stat(path, &status) != 0 || !S_ISDIR(status.st_mode) ||
         status.st_uid != uid || (status.st_mode & 077) != 0) {
-        return ckpt_fail(failure, -EACCES,
-                         "%s is not a directory of mode 0700 of this user", path);
+        return ckpt_refuse(failure, CKPT_REFUSAL_UNUSABLE_DIRECTORY, -EACCES,
+                           "%s is not a directory of mode 0700 of this user", path);
     }
     return 0;
 }
@@ -174,8 +174,8 @@ static int start_agent(const char *namespace, struct ckpt_failure *failure)
     } while (got == -EINTR);
     ckpt_sys_close(pipe[0]);
     return got == 1 ? 0
-                    : ckpt_fail(failure, -ECHILD, "the agent %s does not start",
-                                spawn.path);
+                    : ckpt_refuse(failure, CKPT_REFUSAL_AGENT_LOST, -ECHILD,
+                                  "the agent %s does not start", spawn.path);
 }
 
 static int try_connect(const char *path)

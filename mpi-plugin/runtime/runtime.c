@@ -52,7 +52,8 @@ void ckpt_outside(const char *function)
 
 void ckpt_runtime_give_up(const struct ckpt_failure *failure)
 {
-    fprintf(stderr, "ckpt: cannot start MPI: %s\n", failure->text);
+    fprintf(stderr, "ckpt: cannot start MPI: %s [%s]\n", failure->text,
+            ckpt_refusal_name(failure->identity));
     exit(1);
 }
 

@@ -48,7 +48,7 @@ static int allow_threads(void)
 void ckpt_start_library(void)
 {
     extern char **environ;
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
 
     ckpt_alone_end();
     if (ckpt_foreign_mpi(&failure) != 0) {
@@ -62,7 +62,7 @@ void ckpt_start_library(void)
 
 void ckpt_start(int required)
 {
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
     int rank, size, code, error;
 
     ckpt_slow_path &= ~CKPT_SLOW_OUTSIDE;
@@ -96,7 +96,7 @@ void ckpt_start(int required)
     }
     ckpt_end();
     if (code != MPI_SUCCESS) {
-        (void)ckpt_fail(&failure, -EIO, "the MPI library fails, code %d", code);
+        (void)ckpt_refuse(&failure, CKPT_REFUSAL_MPI_ERROR, -EIO, "the MPI library fails, code %d", code);
         ckpt_runtime_give_up(&failure);
     }
     ckpt_runtime_set_phase(CKPT_RUNTIME_ACTIVE);

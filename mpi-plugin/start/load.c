@@ -60,11 +60,11 @@ int ckpt_load(char *const environment[], uint64_t vdso, struct ckpt_failure *fai
 
     ckpt_runtime_enter(environment, vdso);
     if (ckpt_predefined_count > OBJECT_CAPACITY) {
-        return ckpt_fail(failure, -E2BIG, "too many predefined MPI objects");
+        return ckpt_refuse(failure, CKPT_REFUSAL_TOO_MANY_OBJECTS, -E2BIG, "too many predefined MPI objects");
     }
     error = ckpt_lower_library(ckpt_runtime_environment(), library, sizeof(library));
     if (error != 0) {
-        return ckpt_fail(failure, error, "no MPI library found");
+        return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_MPI, error, "no MPI library found");
     }
     fill_table(library);
     ckpt_runtime_tool(host, sizeof(host), "ckpt-host");
@@ -91,7 +91,7 @@ static int init_lower(struct ckpt_failure *failure)
 
     CKPT_CALL(code, Init_thread, NULL, NULL, ckpt_thread_level, &provided);
     if (code != MPI_SUCCESS) {
-        return ckpt_fail(failure, -EIO,
+        return ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
                          "MPI_Init_thread of the MPI library failed, code %d",
                          code);
     }
@@ -111,7 +111,7 @@ static int init_lower(struct ckpt_failure *failure)
     }
     return code == MPI_SUCCESS
                ? 0
-               : ckpt_fail(failure, -EIO, "MPI_Comm_dup failed, code %d", code);
+               : ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO, "MPI_Comm_dup failed, code %d", code);
 }
 
 int ckpt_load_start(struct ckpt_failure *failure)

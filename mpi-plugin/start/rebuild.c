@@ -49,7 +49,7 @@ int ckpt_rebuild(struct ckpt_failure *failure)
         code = ckpt_buffer_rebuild();
     }
     if (code != MPI_SUCCESS) {
-        return ckpt_fail(failure, -EIO,
+        return ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
                          "the communicators cannot be made again (MPI error %d)",
                          code);
     }
@@ -60,20 +60,20 @@ int ckpt_rebuild(struct ckpt_failure *failure)
     for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
         code = rebuild_kind(order[i].kind, order[i].rebuild);
         if (code != MPI_SUCCESS) {
-            return ckpt_fail(failure, -EIO,
+            return ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
                              "the %s cannot be made again (MPI error %d)",
                              order[i].name, code);
         }
     }
     code = ckpt_windows_rebuild();
     if (code != MPI_SUCCESS) {
-        return ckpt_fail(failure, -EIO,
+        return ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
                          "the windows cannot be made again (MPI error %d)",
                          code);
     }
     code = ckpt_tool_rebuild(&variable);
     if (code != MPI_SUCCESS) {
-        return ckpt_fail(failure, -ENOTSUP,
+        return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_MPI, -ENOTSUP,
                          "this MPI library has no variable %s for MPI_T (error %d)",
                          variable, code);
     }

@@ -62,8 +62,8 @@ __attribute__((noreturn)) static void give_up(const struct ckpt_failure *failure
 {
     static char line[600];
     size_t length =
-        ckpt_text_format(line, sizeof(line), "ckpt: restart failed: %s\n",
-                         failure->text);
+        ckpt_text_format(line, sizeof(line), "ckpt: restart failed: %s [%s]\n",
+                         failure->text, ckpt_refusal_name(failure->identity));
 
     (void)ckpt_sys_write(2, line, length);
     ckpt_sys_exit_group(1);
@@ -78,10 +78,10 @@ static int same_world(struct ckpt_failure *failure)
     CKPT_CALL(code, Comm_size, CKPT_LOWER(MPI_COMM_WORLD), &size);
     if (code != MPI_SUCCESS || rank != MPI_COMM_WORLD->rank ||
         size != MPI_COMM_WORLD->size) {
-        return ckpt_fail(failure, -EINVAL,
-                         "this is rank %d of %d in the new launch, but the image "
-                         "is of rank %d of %d",
-                         rank, size, MPI_COMM_WORLD->rank, MPI_COMM_WORLD->size);
+        return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_PLACEMENT, -EINVAL,
+                           "this is rank %d of %d in the new launch, but the image "
+                           "is of rank %d of %d",
+                           rank, size, MPI_COMM_WORLD->rank, MPI_COMM_WORLD->size);
     }
     return 0;
 }
@@ -94,9 +94,9 @@ static int await_others(struct ckpt_failure *failure)
 
     CKPT_CALL(code, Barrier, CKPT_LOWER(MPI_COMM_WORLD));
     return code == MPI_SUCCESS ? 0
-                               : ckpt_fail(failure, -EIO,
-                                           "the ranks cannot come together "
-                                           "(MPI error %d)", code);
+                               : ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
+                                             "the ranks cannot come together "
+                                             "(MPI error %d)", code);
 }
 
 static int load(const struct ckpt_resume_info *info, struct ckpt_failure *failure)
@@ -202,7 +202,7 @@ static int blocks_signal(void)
 
 void ckpt_resume(struct ckpt_resume_info *info)
 {
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
     struct ckpt_context *goal = ckpt_process_image_goal();
     const int again = goal == &ckpt_collective.again;
 

@@ -57,14 +57,19 @@ uint64_t ckpt_hold_restarts(void)
 
 /* ---- To and from the agent ---------------------------------------------------- */
 
-static const char *why(void)
+/* Writes the reason into a REFUSED. */
+static void explain(struct ckpt_message *message)
 {
+    const char *why = "it has not come to a safe point";
+
+    message->arg[6] = CKPT_REFUSAL_AWAITS_SAFE_POINT;
     if (GET(ckpt_hold.regions) != 0) {
-        return "it is in a no-checkpoint region";
+        message->arg[6] = CKPT_REFUSAL_NO_CHECKPOINT_REGION;
+        why = "it is in a no-checkpoint region";
+    } else if (GET(ckpt_hold.hooks) != 0) {
+        why = "it has hooks to run, at its next safe point";
     }
-    return GET(ckpt_hold.hooks) != 0
-               ? "it has hooks to run, at its next safe point"
-               : "it has not come to a safe point";
+    ckpt_text_copy(message->text, sizeof(message->text), why);
 }
 
 /* Returns the last safe point passed. It does not count one where a thread stays, even
@@ -84,7 +89,7 @@ void ckpt_hold_refuse(void)
     SET(ckpt_hold.refused, 1);
     message.arg[4] = CKPT_REFUSED_FOR_NOW;
     message.arg[5] = reached();
-    ckpt_text_copy(message.text, sizeof(message.text), why());
+    explain(&message);
     (void)ckpt_agent_send(&message, -1);
     if (!ckpt_hold_is_on() && SWAP(ckpt_hold.refused, 0)) { /* since the check */
         SET(ckpt_hold.can_be_saved, 1);

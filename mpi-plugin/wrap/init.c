@@ -23,7 +23,7 @@ static pthread_t main_thread;
 
 static void refuse_caller(const void *address)
 {
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
 
     if (ckpt_foreign_fortran(address, &failure) != 0) {
         ckpt_runtime_give_up(&failure);

@@ -6,16 +6,14 @@ import os
 from .programs import Program
 from .settings import APPS, SOURCES
 
-# Probes whose checkpoint is refused, with a pattern for the message.
+# Probes whose checkpoint is refused: the identity, and a pattern for the detail.
 REFUSED = {
-    "counter_between_ranks": r"rank \d: descriptor \d+.*counter that is open in the ranks 0 and 1",
-    "ended_child": r"process \d+ \(ended_child\), .*not been waited for",
-    "living_child": r"process \d+ \(sleep 1000\), .*still there",
-    "socket_to_stranger": (
-        r"rank \d: descriptor \d+.*socket connected to process \d+ \(socket_to_stran"
-    ),
-    "spawn": r"MPI_Comm_spawn",
-    "system_v_undo": r"System V semaphore set \d+ .*SEM_UNDO",
+    "counter_between_ranks": ("shared-descriptor", r"rank \d: descriptor \d+.*ranks 0 and 1"),
+    "ended_child": ("ended-child", r"process \d+ \(ended_child\)"),
+    "living_child": ("living-child", r"process \d+ \(sleep 1000\)"),
+    "socket_to_stranger": ("outside-connection", r"descriptor \d+.*process \d+ \(socket_to_str"),
+    "spawn": ("unsavable-object", r"MPI_Comm_spawn"),
+    "system_v_undo": ("unsavable-system-v", r"set \d+ .*SEM_UNDO"),
 }
 
 # The same probes in other languages, for installed compilers.

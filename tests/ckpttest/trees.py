@@ -9,6 +9,7 @@ import signal
 import stat
 from pathlib import Path
 
+from . import refusals
 from .programs import Program
 from .settings import APPS
 
@@ -104,7 +105,7 @@ def run(lab, kills, seed, ranks=2):
         if not job.run_on(0):
             break
         done = lab.ckpt("checkpoint", str(job.pid))
-        if "which the program has started" in done.stderr:
+        if refusals.identity(done.stderr) in refusals.OF_CHILDREN:
             counts["checkpoints refused"] += 1  # a short-lived child refuses it: try again soon
             continue
         if done.returncode != 0:

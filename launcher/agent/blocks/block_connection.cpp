@@ -9,7 +9,7 @@
 #include "agent/blocks/block_tags.hpp"
 #include "agent/links/frame_seal.hpp"
 #include "agent/links/handshake.hpp"
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 #include "common/error.hpp"
 #include "common/invariant.hpp"
 #include "common/json_bytes.hpp"
@@ -286,7 +286,7 @@ class BlockConnection::Parts
             socket_.receive(block, tag_bytes);
         }
         if (!tags_.is_next(block, tag)) {
-            refuse(Refusal::forged, "a block with a wrong tag");
+            reject(Rejection::forged, "a block with a wrong tag");
         }
     }
 

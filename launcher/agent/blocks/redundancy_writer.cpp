@@ -43,7 +43,7 @@ void RedundancyWriter::serve(const MessageKey &key)
         key_ = key;
         server_.reset();
         server_ = std::make_unique<redundancy::BlockServer>(
-            settings_.identity(), key, settings_.directory, refusals_, settings_.fabric);
+            settings_.identity(), key, settings_.directory, rejected_, settings_.fabric);
     } catch (const std::exception &error) {
         spdlog::error("{}", error.what());
     }

@@ -71,7 +71,7 @@ std::vector<control::IndependentStatus> independent_status(const IndependentStat
 
 Agent::Agent(const Settings &settings)
     : settings_(settings),
-      local_(loop_, worker_, settings_, refusals_,
+      local_(loop_, worker_, settings_, rejected_,
              {[this](const RankSession &rank) { return welcome(rank); },
               [this](const std::string &address) { joined(address); },
               [this](const RankSession &rank) {
@@ -90,7 +90,7 @@ Agent::Agent(const Settings &settings)
                   }
               },
               [this](const SalvageNews &news) { salvage(news); }}),
-      control_(loop_, refusals_,
+      control_(loop_, rejected_,
                {[this](ClientId client, const control::Request &request) {
                     this->request(client, request);
                 },
@@ -107,11 +107,11 @@ Agent::Agent(const Settings &settings)
                 [this](std::uint32_t) { caller_.run_replies(); });
     supervise();
     control_listener_ = std::make_unique<Listener>(
-        loop_, run_file(settings_, ".ctl"), SOCK_STREAM, refusals_,
+        loop_, run_file(settings_, ".ctl"), SOCK_STREAM, rejected_,
         [this](Fd socket) { control_.accept(std::move(socket)); });
     /* Last: a rank that finds this socket finds everything else ready. */
     rank_listener_ = std::make_unique<Listener>(
-        loop_, run_file(settings_, ".sock"), SOCK_SEQPACKET, refusals_,
+        loop_, run_file(settings_, ".sock"), SOCK_SEQPACKET, rejected_,
         [this](Fd socket) { local_.accept(std::move(socket)); });
 }
 
@@ -169,7 +169,7 @@ void Agent::listen_to_peers()
     CKPT_EXPECT(!peers_);
     address_file_ = std::make_unique<AddressFile>(run_file(settings_, ".addr"));
     peers_ = std::make_unique<PeerListener>(
-        loop_, settings_.identity(), address_file_->address(), refusals_,
+        loop_, settings_.identity(), address_file_->address(), rejected_,
         [this](std::unique_ptr<FrameStream> stream, const std::string &host,
                const std::string &purpose) {
             add_peer(std::move(stream), host, purpose);
@@ -195,7 +195,7 @@ void Agent::joined(const std::string &address)
         }
         local_.set_job_key(peer->key);
         link_ = std::make_unique<CoordinatorLink>(
-            loop_, caller_, local_, settings_, std::move(*peer), refusals_);
+            loop_, caller_, local_, settings_, std::move(*peer), rejected_);
     }
 }
 
@@ -272,7 +272,7 @@ void Agent::supervise()
     };
     hooks.over = [this](const std::string &) { local_.kill(); };
     supervisor_ = std::make_unique<SupervisorLink>(loop_, caller_, local_, settings_,
-                                                   refusals_, std::move(hooks));
+                                                   rejected_, std::move(hooks));
 }
 
 void Agent::answer(ClientId client, const control::Reply &reply)
@@ -312,16 +312,18 @@ void Agent::request(ClientId client, const control::Request &request)
 {
     control::Reply reply;
 
-    reply.event = "error";
     if (request.command == "status") {
         reply.event = "status";
         reply.status = status();
     } else if (note(request)) {
         reply.event = "noted";
     } else if (request.command != "checkpoint") {
-        reply.error = "unknown command '" + request.command + "'";
+        reply = control::error_reply(refusal(CKPT_REFUSAL_UNKNOWN_REQUEST, "unknown command '{}'",
+                                             request.command));
     } else if (!request.then.empty() && request.then != "kill" && request.then != "move") {
-        reply.error = "unknown word '" + request.then + "' for what to do then";
+        reply = control::error_reply(refusal(CKPT_REFUSAL_UNKNOWN_REQUEST,
+                                             "unknown word '{}' for what to do then",
+                                             request.then));
     } else if (coordinator_) {
         if (!request.by.empty()) {
             spdlog::info("{} asks for a checkpoint", request.by);
@@ -331,11 +333,13 @@ void Agent::request(ClientId client, const control::Request &request)
                                                                : Then::go_on);
         return;
     } else if (link_) {
-        reply.error = "this is not the node of rank 0: its agent takes requests";
+        reply = control::error_reply({CKPT_REFUSAL_NO_COORDINATOR,
+                                      "this is not the node of rank 0: its agent takes requests"});
     } else {
-        reply.error = fmt::format(
-            "{}: {} of {} ranks have called MPI_Init", control::still_starting,
-            local_.ranks().size(), rank_count_);
+        reply = control::error_reply(
+            refusal(CKPT_REFUSAL_JOB_STARTING,
+                    "the job is still starting: {} of {} ranks have called MPI_Init",
+                    local_.ranks().size(), rank_count_));
     }
     answer(client, reply);
 }
@@ -368,7 +372,7 @@ control::Status Agent::status() const
     if (const auto independent = local_.independent()) {
         status.independent = independent_status(*independent, local_);
     }
-    status.refused = refused();
+    status.rejected = rejected();
     if (coordinator_) {
         coordinator_->fill(status);
     } else if (link_) {
@@ -388,13 +392,13 @@ void Agent::salvage(const SalvageNews &news)
     }
 }
 
-/* Sums the refusals of this agent and those that other agents have reported. */
-Refusals::Counts Agent::refused() const
+/* Sums the rejected frames of this agent and those that other agents have reported. */
+RejectedFrames::Counts Agent::rejected() const
 {
-    Refusals::Counts sum = refusals_.counts();
+    RejectedFrames::Counts sum = rejected_.counts();
 
     for (const Remote &remote : remotes_) {
-        for (const auto &[why, count] : remote.node->refused()) {
+        for (const auto &[why, count] : remote.node->rejected()) {
             sum[why] += count;
         }
     }

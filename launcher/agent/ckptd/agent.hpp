@@ -13,7 +13,7 @@
 #include "agent/ranks/local_node.hpp"
 #include "agent/control/metrics_file.hpp"
 #include "agent/links/peer_listener.hpp"
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 #include "agent/coordinator/remote_node.hpp"
 #include "agent/base/settings.hpp"
 #include "agent/supervision/supervisor_link.hpp"
@@ -61,7 +61,7 @@ class Agent
     void answer(ClientId client, const control::Reply &reply);
     control::Status status() const;
     void salvage(const SalvageNews &news);
-    Refusals::Counts refused() const;
+    RejectedFrames::Counts rejected() const;
     void tell_metrics(Time now);
     bool may_have_to_copy(Time now) const;
     bool finished(Time now) const;
@@ -73,7 +73,7 @@ class Agent
     void heed_violations();
 
     const Settings settings_;
-    Refusals refusals_;
+    RejectedFrames rejected_;
     EventLoop loop_;
     WorkerThread worker_;
     WorkerThread caller_; /* calls other agents and `ckpt run`, also while a file system hangs */

@@ -36,6 +36,7 @@ namespace
 using std::chrono::steady_clock;
 
 constexpr auto longest_undo = std::chrono::seconds(2);
+constexpr std::size_t most_noted_attempts = 16;
 
 /* Whether the pieces hold each rank of the job once. */
 bool hold_all_ranks(const std::vector<Piece> &pieces, int rank_count)
@@ -208,7 +209,7 @@ void Coordinator::make_directory(std::function<void()> then)
                 then();
             });
         } catch (const std::exception &error) {
-            worker_.reply([this, reason = std::string(error.what())] {
+            worker_.reply([this, reason = refusal_of(error, CKPT_REFUSAL_UNUSABLE_DIRECTORY)] {
                 failed(reason);
             });
         }
@@ -372,8 +373,9 @@ void Coordinator::perform(const action::Commit &)
         try {
             auto apart = hosts_apart(manifest, directory);
             if (!apart.empty() && !may_be_apart) {
-                fail("{} is not the same directory on {}", directory.string(),
-                     *apart.begin());
+                ckpt::refuse(CKPT_REFUSAL_UNSHARED_DIRECTORY,
+                             "{} is not the same directory on {}", directory.string(),
+                             *apart.begin());
             }
             fault_kill("agent-before-manifest");
             ownership->require_ours();
@@ -390,7 +392,7 @@ void Coordinator::perform(const action::Commit &)
                 written_down();
             });
         } catch (const std::exception &error) {
-            worker_.reply([this, reason = std::string(error.what())] {
+            worker_.reply([this, reason = refusal_of(error, CKPT_REFUSAL_WRITE_FAILED)] {
                 failed(reason);
             });
         }
@@ -439,8 +441,10 @@ void Coordinator::tick_undo(Time now)
     waiting.insert(waiting.end(), queue_.begin(), queue_.end());
     queue_.clear();
     for (const Waiting &one : waiting) {
-        answer_error(one, fmt::format("{}; the file system of {} does not answer",
-                                      machine_.reason(), store_->directory().string()));
+        answer_refusal(one, {machine_.reason().identity(),
+                             fmt::format("{}; the file system of {} does not answer",
+                                         machine_.reason().detail(),
+                                         store_->directory().string())});
     }
 }
 
@@ -510,18 +514,30 @@ std::string Coordinator::checkpoint_name() const
     return fmt::format("{}/{}", job_, attempt_.number);
 }
 
+/* The request is tried again. A request that waits gives the same reasons again and again. */
+void Coordinator::note_attempt(const Refusal &why)
+{
+    const bool is_new = given_up_before_.empty() || given_up_before_.back() != why;
+
+    if (is_new && given_up_before_.size() < most_noted_attempts) {
+        given_up_before_.push_back(why);
+    }
+}
+
 void Coordinator::perform(const action::Finish &finish)
 {
     std::vector<Waiting> clients = std::exchange(clients_, {});
     control::Reply reply;
 
     if (finish.retry && !finish.committed && !clients.empty()) {
-        spdlog::info("once more with Sync-and-Stop: {}", finish.reason);
+        spdlog::info("once more with Sync-and-Stop: {}", finish.reason.text());
+        note_attempt(finish.reason);
         start_once_more(std::move(clients), Protocol::sync_and_stop);
         return;
     }
     if (attempt_.once_more && !finish.committed && !clients.empty()) {
-        spdlog::warn("once more: {}", finish.reason);
+        spdlog::warn("once more: {}", finish.reason.text());
+        note_attempt(finish.reason);
         start_once_more(std::move(clients), choice_.protocol());
         return;
     }
@@ -529,6 +545,7 @@ void Coordinator::perform(const action::Finish &finish)
         end_salvage(finish.committed ? attempt_.number : 0, finish.reason);
     } else if (!finish.committed && held_.any() && machine_.obstacle().empty() && ghost_ < 0) {
         begun_.reset();
+        note_attempt(finish.reason);
         hold(std::move(clients));
         return;
     }
@@ -574,12 +591,12 @@ void Coordinator::perform(const action::Finish &finish)
         }
         collect_garbage();
     } else {
-        reply.event = "error";
-        reply.error = finish.reason;
+        reply = control::error_reply(finish.reason);
         failed_count_++;
         last_error_ = finish.reason;
+        count_refusal(finish.reason);
         note_unprotected(finish.reason);
-        spdlog::error("checkpoint failed: {}", finish.reason);
+        spdlog::error("checkpoint failed: {}", finish.reason.text());
     }
     for (const Waiting &waiting : clients) {
         answer(waiting, reply);

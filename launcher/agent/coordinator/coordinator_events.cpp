@@ -84,7 +84,7 @@ void Coordinator::rank_said(int rank, const ckpt_message &message)
 void Coordinator::rank_finished(int rank)
 {
     CKPT_EXPECT(rank >= 0 && rank < machine_.rank_count());
-    drop_asks(fmt::format("rank {} has called MPI_Finalize", rank));
+    drop_asks(refusal(CKPT_REFUSAL_JOB_ENDING, "rank {} has called MPI_Finalize", rank));
     machine_.goodbye(rank, steady_clock::now());
     perform();
 }
@@ -92,7 +92,7 @@ void Coordinator::rank_finished(int rank)
 void Coordinator::rank_gone(int rank)
 {
     CKPT_EXPECT(rank >= 0 && rank < machine_.rank_count());
-    drop_asks(fmt::format("rank {} has died", rank));
+    drop_asks(refusal(CKPT_REFUSAL_RANK_DIED, "rank {} has died", rank));
     launcher_news_.gone(rank, steady_clock::now());
     held_.gone(rank);
     machine_.gone(rank, steady_clock::now());
@@ -104,7 +104,7 @@ void Coordinator::rank_gone(int rank)
 void Coordinator::rank_lost(int rank)
 {
     CKPT_EXPECT(rank >= 0 && rank < machine_.rank_count());
-    drop_asks(fmt::format("the agent of rank {} was lost", rank));
+    drop_asks(refusal(CKPT_REFUSAL_AGENT_LOST, "the agent of rank {} was lost", rank));
     held_.gone(rank);
     machine_.lost(rank, steady_clock::now());
     perform();
@@ -129,7 +129,7 @@ void Coordinator::node_gone(Node &node)
     told_plan_ = {};
     if (attempt_.writing.erase(&node) > 0 &&
         machine_.phase() >= Phase::open) {
-        machine_.failed(fmt::format("the agent of {} was lost", node.host()),
+        machine_.failed(refusal(CKPT_REFUSAL_AGENT_LOST, "the agent of {} was lost", node.host()),
                         steady_clock::now());
         perform();
     }
@@ -168,18 +168,18 @@ void Coordinator::written(Node &node, const WrittenPiece &written)
     }
 }
 
-void Coordinator::failed(const std::string &reason)
+void Coordinator::failed(const Refusal &reason)
 {
     machine_.failed(reason, steady_clock::now());
     perform();
 }
 
-void Coordinator::failed_once(const std::string &reason)
+void Coordinator::failed_once(const Refusal &reason)
 {
     attempt_.once_more = true;
     for (Node *node : std::set<Node *>(where_.begin(), where_.end())) {
         if (node != nullptr) { /* the ranks of all nodes run the same program */
-            node->pause_protection(reason);
+            node->pause_protection(reason.detail());
         }
     }
     failed(reason);

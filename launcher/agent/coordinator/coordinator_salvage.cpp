@@ -27,7 +27,7 @@ using std::chrono::steady_clock;
  * may still be in removal. */
 void Coordinator::ghost_here(Node &node, int rank, const RankCut &cut)
 {
-    const std::string obstacle = machine_.ghost_obstacle();
+    const Refusal obstacle = machine_.ghost_obstacle();
 
     if (!obstacle.empty()) {
         node.salvage_over(0, obstacle);
@@ -39,7 +39,7 @@ void Coordinator::ghost_here(Node &node, int rank, const RankCut &cut)
     machine_.hello(rank, cut, steady_clock::now());
     perform();
     if (is_holding()) {
-        drop_held(fmt::format("rank {} has died", rank));
+        drop_held(refusal(CKPT_REFUSAL_RANK_DIED, "rank {} has died", rank));
     }
     queue_.push_back({0, Then::kill});
     start_waiting();
@@ -47,7 +47,7 @@ void Coordinator::ghost_here(Node &node, int rank, const RankCut &cut)
 
 /* Ends the ghost, whatever the result. number: of the checkpoint, or 0; `why` then gives the
  * reason. */
-void Coordinator::end_salvage(std::uint64_t number, const std::string &why)
+void Coordinator::end_salvage(std::uint64_t number, const Refusal &why)
 {
     const int rank = std::exchange(ghost_, -1);
     if (rank < 0) {

@@ -130,8 +130,8 @@ void Coordinator::secure_before_kill()
             machine_.committed(steady_clock::now());
             perform();
         } else {
-            failed(fmt::format("not copied to {}: {}", settings_.slow_directory.string(),
-                               error));
+            failed(refusal(CKPT_REFUSAL_NOT_COPIED, "not copied to {}: {}",
+                           settings_.slow_directory.string(), error));
         }
     };
     attempt_.flush_until = steady_clock::now() + settings_.timeout;
@@ -154,7 +154,8 @@ void Coordinator::tick_flush(Time now)
 {
     if (machine_.phase() == Phase::commit && attempt_.flush_until &&
         now >= *attempt_.flush_until) {
-        failed(fmt::format("not copied to {} in time", settings_.slow_directory.string()));
+        failed(refusal(CKPT_REFUSAL_NOT_COPIED, "not copied to {} in time",
+                       settings_.slow_directory.string()));
     }
 }
 

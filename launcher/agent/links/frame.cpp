@@ -4,7 +4,7 @@
  */
 #include "agent/links/frame.hpp"
 
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 #include "common/invariant.hpp"
 
 #include <algorithm>
@@ -84,17 +84,17 @@ void FrameReader::add(std::string_view bytes)
 void FrameReader::check(const FrameHeader &header, std::size_t known) const
 {
     if (known >= magic_and_version && header.magic != frame_magic) {
-        refuse(Refusal::malformed, "malformed frame");
+        reject(Rejection::malformed, "malformed frame");
     }
     if (known >= magic_and_version && header.version != frame_version) {
-        refuse(Refusal::foreign, "a frame of version {}, not {}", header.version,
+        reject(Rejection::foreign, "a frame of version {}, not {}", header.version,
                frame_version);
     }
     if (known == sizeof header && header.reserved != 0) {
-        refuse(Refusal::malformed, "a frame with a header that is none of ours");
+        reject(Rejection::malformed, "a frame with a header that is none of ours");
     }
     if (known == sizeof header && header.length > limit_) {
-        refuse(Refusal::malformed, "a frame of {} bytes", header.length);
+        reject(Rejection::malformed, "a frame of {} bytes", header.length);
     }
 }
 

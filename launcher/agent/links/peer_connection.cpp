@@ -24,11 +24,11 @@ constexpr auto longest_handshake_time = std::chrono::seconds(10);
 
 PeerConnection::PeerConnection(EventLoop &loop, WorkerThread &worker,
                                PeerIdentity self, PeerAddress address,
-                               std::string purpose, Refusals &refusals,
+                               std::string purpose, RejectedFrames &rejected,
                                Handlers handlers)
     : loop_(loop), worker_(worker), self_(std::move(self)),
       address_(std::move(address)), purpose_(std::move(purpose)),
-      refusals_(refusals), handlers_(std::move(handlers)),
+      rejected_(rejected), handlers_(std::move(handlers)),
       timer_(loop, [this] { give_up(); })
 {
 }
@@ -61,7 +61,7 @@ void PeerConnection::connected_to(Fd socket, std::size_t host)
     handshake_.emplace(address_, self_, purpose_);
     stream_ = std::make_unique<FrameStream>(
         loop_, std::move(socket), "unexpected peer at " + address_.hosts[host],
-        refusals_);
+        rejected_);
     stream_->handle_strange(
         {[this](const Frame &frame) { on_strange_frame(frame); }, [this] { end(); }});
     timer_.start(longest_handshake_time);
@@ -101,7 +101,7 @@ void PeerConnection::end()
 
 void PeerConnection::give_up()
 {
-    refusals_.count(Refusal::too_slow, stream_->peer() + ": does not say who it is");
+    rejected_.count(Rejection::too_slow, stream_->peer() + ": does not say who it is");
     end();
 }
 

@@ -115,6 +115,21 @@ FileSystem file_system_from(const json &json)
     return file_system;
 }
 
+json to_frame(const char *type, const Refusal &reason)
+{
+    return {{"type", type},
+            {"refusal", static_cast<std::uint64_t>(reason.identity())},
+            {"reason", reason.detail()}};
+}
+
+Refusal refusal_from(const json &json)
+{
+    const auto number = json.find("refusal");
+
+    return {refusal_of(number == json.end() ? 0 : number->get<std::uint64_t>()),
+            json.at("reason")};
+}
+
 json to_frame(const Piece &piece)
 {
     return {{"file", piece.file},

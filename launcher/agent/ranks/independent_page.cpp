@@ -4,7 +4,7 @@
  */
 #include "agent/ranks/independent_page.hpp"
 
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 #include "common/invariant.hpp"
 
 #include <unistd.h>
@@ -21,7 +21,7 @@ IndependentPage::IndependentPage(Fd file, int rank_count)
     : file_(std::move(file)), rank_count_(rank_count)
 {
     if (!read()) {
-        refuse(Refusal::malformed,
+        reject(Rejection::malformed,
                "the shared memory is not a page of independent checkpoints of {} ranks",
                rank_count_);
     }

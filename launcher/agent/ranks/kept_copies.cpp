@@ -4,7 +4,7 @@
  */
 #include "agent/ranks/kept_copies.hpp"
 
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 #include "common/invariant.hpp"
 
 #include <sys/types.h>
@@ -20,7 +20,7 @@ void KeptCopies::keep(const RankSession &rank, const ckpt_message &message, Fd c
 {
     if (!connection || message.arg[0] == 0 || message.arg[2] == 0 ||
         message.arg[0] > static_cast<std::uint64_t>(std::numeric_limits<pid_t>::max())) {
-        refuse(Refusal::malformed, "rank {}: KEPT {} of process {} without a connection to it",
+        reject(Rejection::malformed, "rank {}: KEPT {} of process {} without a connection to it",
                rank.rank(), message.arg[2], message.arg[0]);
     }
     KeptCopy copy;

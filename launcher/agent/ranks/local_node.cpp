@@ -35,12 +35,12 @@ constexpr auto file_system_patience = std::chrono::seconds(2);
 } // namespace
 
 LocalNode::LocalNode(EventLoop &loop, WorkerThread &worker,
-                     const Settings &settings, Refusals &refusals, Hooks hooks)
-    : loop_(loop), worker_(worker), settings_(settings), refusals_(refusals),
+                     const Settings &settings, RejectedFrames &rejected, Hooks hooks)
+    : loop_(loop), worker_(worker), settings_(settings), rejected_(rejected),
       hooks_(std::move(hooks)),
-      sweep_(loop, worker, settings, refusals, sweep_hooks()),
+      sweep_(loop, worker, settings, rejected, sweep_hooks()),
       sharing_(settings.share_pages),
-      increments_(settings.increments), redundancy_(settings, refusals),
+      increments_(settings.increments), redundancy_(settings, rejected),
       protector_(settings.snapshot == SnapshotMethod::cll, settings.pool, settings.granule),
       salvage_(loop, settings.protocol == CutChoice::independent, salvage_hooks()),
       signal_watch_(loop, [this](int rank, std::uint64_t epoch, const std::string &why) {
@@ -106,8 +106,8 @@ void LocalNode::readable(RankSession *session)
                 return;
             }
         }
-    } catch (const Refused &error) {
-        refusals_.count(error.why(),
+    } catch (const Rejected &error) {
+        rejected_.count(error.why(),
                         fmt::format("a rank's connection is dropped: {}", error.what()));
         drop(session);
     } catch (const Error &error) {
@@ -123,7 +123,7 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
         return;
     }
     if (!session->introduced()) {
-        refuse(Refusal::malformed, "message type {} before HELLO", message.type);
+        reject(Rejection::malformed, "message type {} before HELLO", message.type);
     }
     spdlog::debug("rank {}: message {} ({} {} {} {})", session->rank(),
                   message.type, message.arg[0], message.arg[1], message.arg[2],
@@ -153,7 +153,7 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
             events_->rank_said(session->rank(), message);
         } else if (message.type == CKPT_MSG_ASK) {
             send({session->rank(), CKPT_MSG_ANSWER, true, message.arg[0],
-                  "there is no coordinating agent"},
+                  Refusal(CKPT_REFUSAL_NO_COORDINATOR, "there is no coordinating agent").text()},
                  message.epoch);
         }
     }
@@ -362,11 +362,11 @@ void LocalNode::work(std::function<void(const Image &)> task)
             image->give_up();
             tell(image, [this, reason = std::string(loss.what())](auto &events) {
                 protector_.pause(reason);
-                events.failed_once(reason);
+                events.failed_once({CKPT_REFUSAL_MEMORY_GIVEN_BACK, reason});
             });
         } catch (const std::exception &error) {
             image->give_up(); /* ranks may still write their logs */
-            tell(image, [reason = std::string(error.what())](auto &events) {
+            tell(image, [reason = refusal_of(error, CKPT_REFUSAL_WRITE_FAILED)](auto &events) {
                 events.failed(reason);
             });
         }
@@ -734,6 +734,7 @@ void LocalNode::refuse_for(int rank, std::uint64_t epoch, const std::string &why
     message.version = CKPT_WIRE_VERSION;
     message.type = CKPT_MSG_REFUSED;
     message.epoch = epoch;
+    message.arg[6] = CKPT_REFUSAL_SIGNAL_BLOCKED;
     why.copy(message.text, sizeof message.text - 1);
     if (events_ != nullptr) {
         events_->rank_said(rank, message);
@@ -775,7 +776,7 @@ std::string LocalNode::salvage_obstacle(int rank) const
     return {};
 }
 
-void LocalNode::salvage_over(std::uint64_t number, const std::string &why)
+void LocalNode::salvage_over(std::uint64_t number, const Refusal &why)
 {
     salvage_.over(number, why);
 }

@@ -190,13 +190,14 @@ WrittenPiece NodeImage::write(const std::vector<StoppedRank> &ranks,
 void NodeImage::add(const StoppedRank &rank, const Captured &captured)
 {
     if (rank.process.pid < 0) {
-        fail("rank {} has gone", rank.rank);
+        refuse(CKPT_REFUSAL_RANK_DIED, "rank {} has gone", rank.rank);
     }
     writer_->survey(rank.process);
     if (writer_->shares(rank.rank)) {
-        fail("rank {} shares memory with another rank of this node: they can "
-             "only be saved while all of them stand still",
-             rank.rank);
+        refuse(CKPT_REFUSAL_NEEDS_STOP,
+               "rank {} shares memory with another rank of this node: they can "
+               "only be saved while all of them stand still",
+               rank.rank);
     }
     fault_kill("agent-during-cut");
     begin(rank, [&] { captured(rank.rank); });

@@ -59,8 +59,8 @@ json to_frame(const SweepMessage &message, std::uint64_t epoch)
 } // namespace
 
 NodeSweep::NodeSweep(EventLoop &loop, WorkerThread &worker,
-                     const Settings &settings, Refusals &refusals, Hooks hooks)
-    : loop_(loop), worker_(worker), settings_(settings), refusals_(refusals),
+                     const Settings &settings, RejectedFrames &rejected, Hooks hooks)
+    : loop_(loop), worker_(worker), settings_(settings), rejected_(rejected),
       hooks_(std::move(hooks))
 {
 }
@@ -134,7 +134,7 @@ PeerConnection &NodeSweep::connection_to(Node node)
         };
         call = std::make_unique<PeerConnection>(
             loop_, worker_, settings_.identity(), std::move(*address), "neighbour",
-            refusals_, PeerConnection::Handlers{
+            rejected_, PeerConnection::Handlers{
                 [this] { examine_connections(); },
                 [](const json &) { fail("an answer to a sweep"); }, lost,
                 lost});

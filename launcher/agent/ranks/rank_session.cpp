@@ -4,7 +4,7 @@
  */
 #include "agent/ranks/rank_session.hpp"
 
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 #include "common/invariant.hpp"
 #include "common/pidfd.hpp"
 
@@ -76,10 +76,10 @@ RankSession::Received RankSession::receive(ckpt_message &message)
     }
     if (size != sizeof message || (header.msg_flags & MSG_TRUNC) != 0 ||
         message.magic != CKPT_WIRE_MAGIC) {
-        refuse(Refusal::malformed, "a message of {} bytes that is none of ours", size);
+        reject(Rejection::malformed, "a message of {} bytes that is none of ours", size);
     }
     if (message.version != CKPT_WIRE_VERSION) {
-        refuse(Refusal::foreign, "a message of protocol version {}, not {}",
+        reject(Rejection::foreign, "a message of protocol version {}, not {}",
                message.version, CKPT_WIRE_VERSION);
     }
     message.text[sizeof message.text - 1] = '\0';
@@ -93,22 +93,22 @@ void RankSession::hello(const ckpt_message &message)
     socklen_t size = sizeof peer;
 
     if (introduced()) {
-        refuse(Refusal::replayed, "rank {} introduced itself twice", rank_);
+        reject(Rejection::replayed, "rank {} introduced itself twice", rank_);
     }
     if (getsockopt(socket_.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0) {
         fail_errno(errno, "who sent HELLO");
     }
     if (static_cast<std::uint64_t>(peer.pid) != message.arg[2]) {
-        refuse(Refusal::forged, "HELLO of process {} came from process {}",
+        reject(Rejection::forged, "HELLO of process {} came from process {}",
                message.arg[2], peer.pid);
     }
     if (message.arg[1] == 0 || message.arg[1] > largest_job ||
         message.arg[0] >= message.arg[1]) {
-        refuse(Refusal::malformed, "HELLO of rank {} of {}", message.arg[0],
+        reject(Rejection::malformed, "HELLO of rank {} of {}", message.arg[0],
                message.arg[1]);
     }
     if (message.arg[4] == 0 || message.arg[4] > 64) {
-        refuse(Refusal::malformed, "HELLO with signal {}", message.arg[4]);
+        reject(Rejection::malformed, "HELLO with signal {}", message.arg[4]);
     }
     rank_ = static_cast<int>(message.arg[0]);
     rank_count_ = static_cast<int>(message.arg[1]);

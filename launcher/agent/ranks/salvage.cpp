@@ -57,7 +57,8 @@ void Salvage::here(int rank)
     dead_.erase(rank);
     copies_.forget(rank); /* copies of another process, or of an earlier program */
     if (is_ghost(rank)) {
-        over(0, fmt::format("another process says it is rank {}", rank));
+        over(0, refusal(CKPT_REFUSAL_NOT_REPLAYABLE, "another process says it is rank {}",
+                        rank));
     }
 }
 
@@ -76,7 +77,7 @@ void Salvage::gone(const RankSession &rank, bool is_finished)
     }
     const int number = rank.rank();
     if (copies_.find(number) == nullptr) { /* whether its process lives on or not */
-        refuse_to_replay(number, obstacle(number, gone.cut));
+        refuse_to_replay(number, {CKPT_REFUSAL_NOT_REPLAYABLE, obstacle(number, gone.cut)});
         return;
     }
     hooks_.news({SalvageNews::Kind::begun, number, 0, 0, {}});
@@ -94,10 +95,10 @@ void Salvage::forget_end_of(int rank)
     }
 }
 
-void Salvage::refuse_to_replay(int rank, const std::string &why)
+void Salvage::refuse_to_replay(int rank, const Refusal &why)
 {
-    spdlog::warn("rank {} is not replayed: {}", rank, why);
-    hooks_.news({SalvageNews::Kind::failed, rank, 0, 0, why});
+    spdlog::warn("rank {} is not replayed: {}", rank, why.text());
+    hooks_.news({SalvageNews::Kind::failed, rank, 0, 0, why.text()});
 }
 
 /* Returns why the rank cannot be replayed, by everything that is known here. */
@@ -142,7 +143,7 @@ void Salvage::ended(int rank)
                             : !state ? "the page of independent checkpoints is damaged"
                                      : obstacle(rank, gone.cut);
     if (!why.empty()) {
-        refuse_to_replay(rank, why);
+        refuse_to_replay(rank, {CKPT_REFUSAL_NOT_REPLAYABLE, why});
         return;
     }
     const KeptCopy &copy = *copies_.find(rank);
@@ -156,7 +157,7 @@ void Salvage::ended(int rank)
     hooks_.ghost(rank, gone.cut);
 }
 
-void Salvage::over(std::uint64_t number, const std::string &why)
+void Salvage::over(std::uint64_t number, const Refusal &why)
 {
     if (!ghost_) {
         return;

@@ -4,7 +4,7 @@
  */
 #include "agent/ranks/shared_memory.hpp"
 
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 #include "common/invariant.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ void SharedMemory::add(const ckpt_message &message, Fd file, int rank_count)
 
     if (!file || fstat(file.get(), &status) < 0 || !S_ISREG(status.st_mode) ||
         message.arg[0] > CKPT_SHARED_LOG) {
-        refuse(Refusal::malformed, "SHARED of kind {} without a memory file ({})",
+        reject(Rejection::malformed, "SHARED of kind {} without a memory file ({})",
                message.arg[0], message.text);
     }
     const std::pair key(status.st_dev, status.st_ino);

@@ -144,10 +144,10 @@ class RestartCommand : public Command
 
     [[noreturn]] static void refuse(const std::string &job, const std::string &why)
     {
-        stop_with(exit_refused,
-                  "job {} is still running ({}); end it first, or use --force if you know that "
-                  "it is not",
-                  job, why);
+        stop_refused(CKPT_REFUSAL_JOB_RUNNING,
+                     "job {} is still running ({}); end it first, or use --force if you know "
+                     "that it is not",
+                     job, why);
     }
 
     static void print(const Invocation &invocation, const std::filesystem::path &input)

@@ -171,7 +171,7 @@ class RunCommand : public Command
             require_job_name(settings_.name());
             make_job_directory(directory / settings_.name());
         } catch (const Error &problem) {
-            stop_with(exit_refused, "{}", problem.what());
+            stop_refused(refusal_of(problem, CKPT_REFUSAL_UNUSABLE_DIRECTORY));
         }
     }
 

@@ -36,7 +36,7 @@ control::Result ask_run(const TierDirectories &directories, const std::string &j
                   directories.text());
     }
     if (reply->event == "error") {
-        stop_with(exit_refused, "job {}: {}", job, reply->error);
+        stop_refused(control::refusal_of(*reply).after(fmt::format("job {}: ", job)));
     }
     return reply->result;
 }

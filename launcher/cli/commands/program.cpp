@@ -7,11 +7,14 @@
 #include "cli/base/command.hpp"
 
 #include "cli/commands/completion.hpp"
+#include "cli/base/json_text.hpp"
 #include "cli/base/options.hpp"
 #include "cli/base/program.hpp"
 #include "cli/base/usage.hpp"
 #include "common/nearest_word.hpp"
 #include "common/standard_streams.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <iostream>
@@ -72,9 +75,16 @@ class Help : public CLI::Formatter
     std::string rest_;
 };
 
-int report(const std::exception &problem, int status)
+/* Prints the error. json: print a refusal on the standard output, too. */
+int report(const std::exception &problem, int status, bool json = false)
 {
-    std::cerr << "ckpt: " << problem.what() << '\n';
+    const Refusal why = refusal_of(problem);
+
+    std::cerr << "ckpt: " << message_of(problem) << '\n';
+    if (!why.empty() && json) {
+        const nlohmann::json object = {{"error", why.detail()}, {"refusal", why.name()}};
+        std::cout << json_text(object) << std::flush;
+    }
     return status;
 }
 
@@ -165,6 +175,14 @@ void parse(Program &program, const Words &words)
     }
 }
 
+/* Whether a command was parsed, and it prints JSON. */
+bool prints_json(const Program &program)
+{
+    const auto parsed = program.app.get_subcommands();
+    return !parsed.empty() &&
+           program.commands[index_of(program, parsed.front())]->prints_json();
+}
+
 int run_command(Program &program, bool has_rest, const Words &rest)
 {
     Command &command =
@@ -224,9 +242,9 @@ int run_program(const Words &argv)
         std::cerr << "Try '" << help_command(program) << "'.\n";
         return exit_usage;
     } catch (const CommandError &problem) {
-        return report(problem, problem.status());
+        return report(problem, problem.status(), prints_json(program));
     } catch (const std::exception &problem) {
-        return report(problem, exit_failed);
+        return report(problem, exit_failed, prints_json(program));
     }
 }
 

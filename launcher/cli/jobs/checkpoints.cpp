@@ -52,10 +52,10 @@ void require_prospect(const Tiers &tiers, const Checkpoint &checkpoint,
                       const Prospects &prospects)
 {
     if (prospects.not_on_nodes.contains(checkpoint.number)) {
-        fail("some of its pieces are missing on the nodes");
+        refuse(CKPT_REFUSAL_UNUSABLE_CHECKPOINT, "some of its pieces are missing on the nodes");
     }
     if (!may_survive(tiers, checkpoint, prospects)) {
-        fail("it was on nodes that are lost");
+        refuse(CKPT_REFUSAL_UNUSABLE_CHECKPOINT, "it was on nodes that are lost");
     }
 }
 
@@ -65,7 +65,7 @@ void require_key(const Checkpoint &checkpoint)
     if (checkpoint.manifest->is_encrypted() && !image_key()) {
         throw Error(fmt::format("checkpoint {} is encrypted: give its key (--key)",
                                 checkpoint.name()),
-                    EKEYREJECTED);
+                    EKEYREJECTED, CKPT_REFUSAL_WRONG_KEY);
     }
 }
 
@@ -176,6 +176,26 @@ std::string why_none(const TierDirectories &directories, const std::string &job)
     return why;
 }
 
+/* Opens all pieces, and with Verification::full reads them. */
+void read_pieces(const Checkpoint &checkpoint, Verification how,
+                 const std::function<void(std::uint64_t, std::uint64_t)> &progress)
+{
+    std::uint64_t all = checkpoint.manifest->bytes();
+    std::uint64_t before = 0;
+    for (const Piece &piece : checkpoint.manifest->pieces) {
+        NodeFileReader reader =
+            open_piece(checkpoint.directory, *checkpoint.manifest, piece);
+        if (how == Verification::full) {
+            reader.verify([&](std::uint64_t done, std::uint64_t) {
+                if (progress) {
+                    progress(std::min(before + done, all), all);
+                }
+            });
+        }
+        before += piece.bytes;
+    }
+}
+
 } // namespace
 
 FoundCheckpoint find_checkpoint(const TierDirectories &directories,
@@ -223,19 +243,11 @@ void verify_checkpoint(
     if (how == Verification::none || checkpoint.is_on_nodes) {
         return; /* the nodes verify these when they gather them */
     }
-    std::uint64_t all = checkpoint.manifest->bytes();
-    std::uint64_t before = 0;
-    for (const Piece &piece : checkpoint.manifest->pieces) {
-        NodeFileReader reader =
-            open_piece(checkpoint.directory, *checkpoint.manifest, piece);
-        if (how == Verification::full) {
-            reader.verify([&](std::uint64_t done, std::uint64_t) {
-                if (progress) {
-                    progress(std::min(before + done, all), all);
-                }
-            });
-        }
-        before += piece.bytes;
+    try {
+        read_pieces(checkpoint, how, progress);
+    } catch (const Error &problem) {
+        const Refusal why = refusal_of(problem, CKPT_REFUSAL_UNUSABLE_CHECKPOINT);
+        throw Error(why.detail(), problem.code(), why.identity());
     }
 }
 
@@ -275,10 +287,10 @@ newest_usable(const TierDirectories &directories, const std::string &job,
         }
         try {
             if (checkpoint.is_useless()) {
-                fail("{}", checkpoint.reason);
+                refuse(CKPT_REFUSAL_UNUSABLE_CHECKPOINT, "{}", checkpoint.reason);
             }
             if (prospects.not_replayed.contains(checkpoint.number)) {
-                fail("the replay of the rank has failed");
+                refuse(CKPT_REFUSAL_NOT_REPLAYABLE, "the replay of the rank has failed");
             }
             require_key(checkpoint);
             if (checkpoint.is_on_nodes) {
@@ -290,7 +302,7 @@ newest_usable(const TierDirectories &directories, const std::string &job,
             return checkpoint;
         } catch (const Error &damage) {
             fmt::print(stderr, "ckpt: {} cannot be used: {}\n", checkpoint.name(),
-                       damage.what());
+                       message_of(damage));
             problem = problem ? problem : damage;
         }
     }

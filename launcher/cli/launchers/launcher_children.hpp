@@ -40,7 +40,7 @@ class LauncherChildren
 
     pid_t launcher_ = 0;
     EndedProcesses ended_;
-    Refusals refusals_;
+    RejectedFrames rejected_;
     Listener listener_;
 };
 

@@ -177,7 +177,8 @@ void JobRun::take_as(const std::string &launcher, JobOwnership::Take take)
         if (error.code() != EBUSY) {
             throw;
         }
-        stop_with(exit_refused, "job {} is running already: {}", options_.job, error.what());
+        stop_refused(CKPT_REFUSAL_JOB_RUNNING, "job {} is running already: {}", options_.job,
+                     error.what());
     }
 }
 
@@ -342,7 +343,8 @@ int JobRun::run()
 {
     const auto socket = run_socket(options_.directories, options_.job);
     if (is_listening(socket, SOCK_STREAM)) {
-        stop_with(exit_refused, "job {} is run by another ckpt run", options_.job);
+        stop_refused(CKPT_REFUSAL_JOB_RUNNING, "job {} is run by another ckpt run",
+                     options_.job);
     }
     requests_.emplace(loop_, options_.directories, options_.job);
     newest_ = before_ = newest_number(options_.directories, options_.job);
@@ -803,7 +805,7 @@ bool JobRun::wait_until_resumed()
             reply.status = swapped_out_status(options_.directories, options_.job, since);
             requests_->reply(client, reply);
         } else {
-            requests_->reply_error(client, "the job is swapped out");
+            requests_->refuse(client, {CKPT_REFUSAL_SWAPPED_OUT, "the job is swapped out"});
         }
     });
     while (!resumed) {
@@ -814,16 +816,16 @@ bool JobRun::wait_until_resumed()
     return *resumed;
 }
 
-std::string JobRun::obstacle(const std::string &from, const std::string &to) const
+Refusal JobRun::obstacle(const std::string &from, const std::string &to) const
 {
     if (!nodes_.is_known()) {
-        return "the command names no nodes (--host, --hostfile)";
+        return {CKPT_REFUSAL_UNSUITABLE_NODE, "the command names no nodes (--host, --hostfile)"};
     }
     try {
         NodePlan(nodes_).move(from, to);
-        return "";
+        return {};
     } catch (const Error &problem) {
-        return problem.what();
+        return refusal_of(problem, CKPT_REFUSAL_UNSUITABLE_NODE);
     }
 }
 

@@ -207,20 +207,21 @@ void SupervisedLaunch::take(std::uint64_t client, const control::Request &reques
         last.purpose = LastCheckpoint::For::migration;
         last.from = request.from;
         last.to = request.to;
-        const std::string obstacle = options_.obstacle(last.from, last.to);
+        const Refusal obstacle = options_.obstacle(last.from, last.to);
         if (!obstacle.empty()) {
-            requests_.reply_error(client, obstacle);
+            requests_.refuse(client, obstacle);
             return;
         }
     } else if (request.command == "resume") {
-        requests_.reply_error(client, "the job is not swapped out");
+        requests_.refuse(client, {CKPT_REFUSAL_NOT_SWAPPED_OUT, "the job is not swapped out"});
         return;
     } else {
-        requests_.reply_error(client, "unknown command '" + request.command + "'");
+        requests_.refuse(client, refusal(CKPT_REFUSAL_UNKNOWN_REQUEST, "unknown command '{}'",
+                                         request.command));
         return;
     }
     if (ending_.last || watch_.failure()) {
-        requests_.reply_error(client, "the job is ending already");
+        requests_.refuse(client, {CKPT_REFUSAL_JOB_ENDING, "the job is ending already"});
         return;
     }
     wish(std::move(last));
@@ -239,7 +240,7 @@ void SupervisedLaunch::pass_on(std::uint64_t client, const control::Request &req
                     /* The ranks will start another agent. */
                     requests_.reply_starting(client, request);
                 } else {
-                    requests_.reply_error(client, "the agent has died");
+                    requests_.refuse(client, {CKPT_REFUSAL_AGENT_LOST, "the agent has died"});
                 }
             });
 
@@ -262,7 +263,7 @@ void SupervisedLaunch::wish(LastCheckpoint last)
 void SupervisedLaunch::lost_agent()
 {
     if (std::exchange(has_lost_agent_, true)) {
-        given_up("the agent has died");
+        given_up({CKPT_REFUSAL_AGENT_LOST, "the agent has died"});
         return;
     }
     is_asked_ = false;
@@ -279,7 +280,7 @@ void SupervisedLaunch::ask()
         request, [this](const control::Reply &reply) { answered(reply); },
         [this] { lost_agent(); });
     if (!is_asked_ && steady_clock::now() >= ask_until_) {
-        given_up("no agent has come");
+        given_up({CKPT_REFUSAL_NO_COORDINATOR, "no agent has come"});
     }
 }
 
@@ -290,13 +291,14 @@ void SupervisedLaunch::answered(const control::Reply &reply)
     if (last.name && reply.event != "result") {
         return; /* saved already, on request of another command */
     }
-    if (reply.event == "error" && reply.error.starts_with(control::still_starting) &&
+    const Refusal why = control::refusal_of(reply);
+    if (why.identity() == CKPT_REFUSAL_JOB_STARTING &&
         ask_until_ && steady_clock::now() < *ask_until_) {
         is_asked_ = false; /* ask again soon */
         return;
     }
-    if (reply.event == "error") {
-        given_up(reply.error);
+    if (!why.empty()) {
+        given_up(why);
         return;
     }
     if (reply.event == "result") {
@@ -325,7 +327,7 @@ void SupervisedLaunch::saved(const std::string &name)
 }
 
 /* Passes the signal to the program, as without `ckpt run`, or replies to the command. */
-void SupervisedLaunch::given_up(const std::string &why)
+void SupervisedLaunch::given_up(const Refusal &why)
 {
     if (!ending_.last || ending_.last->name) {
         return;
@@ -335,10 +337,10 @@ void SupervisedLaunch::given_up(const std::string &why)
     ask_until_.reset();
     if (last.client != 0) {
         ending_.last.reset();
-        requests_.reply_error(last.client, why);
+        requests_.refuse(last.client, why);
         return;
     }
-    fmt::print(stderr, "ckpt: the job was not saved: {}\n", why);
+    fmt::print(stderr, "ckpt: the job was not saved: {}\n", why.text());
     if (last.purpose != LastCheckpoint::For::warning) {
         ending_.last.reset(); /* the job continues to run */
     } else if (launcher_) {
@@ -491,7 +493,8 @@ void SupervisedLaunch::await_agents()
 void SupervisedLaunch::conclude()
 {
     if (ending_.last && ask_until_) {
-        given_up(has_lost_agent_ ? "the agent has died" : "the job has ended");
+        given_up(has_lost_agent_ ? Refusal(CKPT_REFUSAL_AGENT_LOST, "the agent has died")
+                                 : Refusal(CKPT_REFUSAL_JOB_ENDING, "the job has ended"));
     }
     ending_.failure = watch_.failure();
     if (ending_.failure && !ending_.failure->salvage_text().empty() && !has_said_failure_) {

@@ -71,7 +71,7 @@ RemoteMemory::RemoteMemory(pid_t pid, ScanMethod method) : pid_(pid)
 void RemoteMemory::fail_to_read(std::uint64_t address, int code) const
 {
     if (code == ESRCH || code == ENOENT) {
-        throw Error(fmt::format("process {} is gone", pid_), ESRCH);
+        throw Error(fmt::format("process {} is gone", pid_), ESRCH, CKPT_REFUSAL_UNREADABLE_RANK);
     }
     if (code == EPERM || code == EACCES) {
         throw Error(
@@ -79,7 +79,7 @@ void RemoteMemory::fail_to_read(std::uint64_t address, int code) const
                         "permission (another user's process, or restricted by "
                         "/proc/sys/kernel/yama/ptrace_scope)",
                         pid_),
-            code);
+            code, CKPT_REFUSAL_UNREADABLE_RANK);
     }
     const std::string text =
         fmt::format("cannot read memory of process {} at {:#x}: {}", pid_, address,
@@ -87,7 +87,7 @@ void RemoteMemory::fail_to_read(std::uint64_t address, int code) const
     if (code == EFAULT || code == EIO || code == EHWPOISON) {
         throw UnreadableMemory(text, code, address);
     }
-    throw Error(text, code);
+    throw Error(text, code, CKPT_REFUSAL_UNREADABLE_RANK);
 }
 
 void RemoteMemory::scan(const ckpt_range &range, PageSelection selection,

@@ -243,6 +243,18 @@ std::map<std::string, std::uint64_t> counts_by_name(const TraceTotals &totals)
     return counts;
 }
 
+using RefusalList = std::vector<std::map<std::string, std::string>>;
+
+RefusalList list_of(const std::vector<Refusal> &refusals)
+{
+    RefusalList list;
+
+    for (const Refusal &refusal : refusals) {
+        list.push_back({{"refusal", refusal.name()}, {"detail", refusal.detail()}});
+    }
+    return list;
+}
+
 } // namespace
 
 /* ---- The fields of the file except its events, which are many ----------- */
@@ -285,6 +297,13 @@ template <class Fields, SameAs<CheckpointTrace> T> void describe(Fields &fields,
     fields.required("totals", trace.totals);
     fields.required("every", trace.every);
     fields.required("left_out", trace.left_out);
+    RefusalList refusals = list_of(trace.refusals);
+    fields.optional("refusals", refusals); /* earlier releases do not write it */
+    if constexpr (!std::is_const_v<T>) {
+        for (auto &refusal : refusals) {
+            trace.refusals.emplace_back(refusal_of(refusal["refusal"]), refusal["detail"]);
+        }
+    }
 }
 
 const MessageFormat *message_format(std::uint16_t type)

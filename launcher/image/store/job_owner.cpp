@@ -319,7 +319,8 @@ bool JobOwnership::is_ours() const
 void JobOwnership::require_ours() const
 {
     if (!is_ours()) {
-        fail("another launch has taken over {}", path_.parent_path().string());
+        refuse(CKPT_REFUSAL_JOB_TAKEN, "another launch has taken over {}",
+               path_.parent_path().string());
     }
 }
 

@@ -212,15 +212,16 @@ Checkpoint inspect_with_bases(const std::string &job, std::uint64_t number,
 const Checkpoint &require_committed(const Checkpoint &checkpoint)
 {
     if (checkpoint.state == Checkpoint::State::incomplete) {
-        fail("checkpoint {} is incomplete: {} has no manifest",
-             checkpoint.name(), checkpoint.directory.string());
+        refuse(CKPT_REFUSAL_UNUSABLE_CHECKPOINT, "checkpoint {} is incomplete: {} has no manifest",
+               checkpoint.name(), checkpoint.directory.string());
     }
     if (checkpoint.state == Checkpoint::State::damaged) {
-        fail("checkpoint {} is damaged: {}", checkpoint.name(),
-             checkpoint.reason);
+        refuse(CKPT_REFUSAL_UNUSABLE_CHECKPOINT, "checkpoint {} is damaged: {}", checkpoint.name(),
+               checkpoint.reason);
     }
     if (checkpoint.state == Checkpoint::State::unreadable) {
-        fail("checkpoint {} cannot be read: {}", checkpoint.name(), checkpoint.reason);
+        refuse(CKPT_REFUSAL_UNUSABLE_CHECKPOINT, "checkpoint {} cannot be read: {}",
+               checkpoint.name(), checkpoint.reason);
     }
     return checkpoint;
 }

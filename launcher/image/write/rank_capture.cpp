@@ -179,7 +179,7 @@ void RankCapture::with_names(const std::function<void()> &action) const
         throw Error(fmt::format("memory {:x}-{:x} ({}) cannot be saved: {}", region->start,
                                 region->end, *name != '\0' ? name : "no name",
                                 problem.what()),
-                    problem.code());
+                    problem.code(), CKPT_REFUSAL_UNSAVABLE_MEMORY);
     }
 }
 

@@ -283,6 +283,9 @@ void FakeRank::send(std::uint32_t type, std::uint64_t place, bool holds,
     if (type == CKPT_MSG_REPORT && independent_ != nullptr) {
         message.arg[5] = CKPT_NEEDS_WINDOWS;
     }
+    if (type == CKPT_MSG_REFUSED) {
+        message.arg[6] = CKPT_REFUSAL_UNSAVABLE_OBJECT;
+    }
     std::strncpy(message.text, text.c_str(), sizeof message.text - 1);
     (void)!::send(socket_, &message, sizeof message, MSG_NOSIGNAL);
     holds_ = holds;
@@ -404,7 +407,7 @@ void FakeRank::save()
 
 void FakeRank::freeze(const ckpt_message &order)
 {
-    ckpt_failure failure = {""};
+    ckpt_failure failure = {};
     ckpt_frozen_copy copy = {0, -1};
 
     require(ckpt_frozen_copy_make(&copy, static_cast<int>(order.arg[0]),
@@ -415,7 +418,7 @@ void FakeRank::freeze(const ckpt_message &order)
 
 void FakeRank::keep()
 {
-    ckpt_failure failure = {""};
+    ckpt_failure failure = {};
     ckpt_frozen_copy copy = {0, -1};
     ckpt_independent_rank &own = independent_->rank[rank_];
     ckpt_message message{};

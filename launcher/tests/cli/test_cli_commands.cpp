@@ -433,7 +433,7 @@ TEST_F(RealImage, RestartRefusesWhileTheJobRuns)
                               JobOwnership::Take::ask);
     Outcome outcome = ckpt_says({"restart"});
     EXPECT_EQ(outcome.exit_code, exit_refused);
-    EXPECT_NE(outcome.err.find("still running"), std::string::npos);
+    EXPECT_NE(outcome.err.find("[job-running]"), std::string::npos);
     EXPECT_EQ(ckpt_says({"restart", "--", "-np", "3"}).exit_code, exit_usage);
 }
 

@@ -192,11 +192,12 @@ class Machine : public testing::Test, public RankPages
     }
 
     /* All ranks are told to go on, and the reason. */
-    void expect_given_up(const std::string &reason)
+    void expect_given_up(ckpt_refusal identity, const std::string &detail)
     {
         ASSERT_TRUE(finish.has_value());
         EXPECT_FALSE(finish->committed);
-        EXPECT_EQ(finish->reason, reason);
+        EXPECT_EQ(finish->reason.name(), refusal_name(identity));
+        EXPECT_EQ(finish->reason.detail(), detail);
         EXPECT_EQ(machine.phase(), Phase::idle);
     }
 

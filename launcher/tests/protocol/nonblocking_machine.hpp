@@ -46,11 +46,13 @@ class NonblockingCut : public Machine
         message.arg[2] = used;
         send(rank, message);
     }
-    void refuse(int rank, const char *why, std::uint64_t used = 0)
+    void refuse(int rank, const char *why, std::uint64_t used = 0,
+                ckpt_refusal identity = CKPT_REFUSAL_NO_SPACE)
     {
         ckpt_message message{};
         message.type = CKPT_MSG_REFUSED;
         message.arg[2] = used;
+        message.arg[6] = identity;
         std::strcpy(message.text, why);
         send(rank, message);
     }

@@ -22,6 +22,7 @@ ckpt_message refusal(std::uint64_t reached)
     ckpt_message message{};
     message.arg[4] = CKPT_REFUSED_FOR_NOW;
     message.arg[5] = reached;
+    message.arg[6] = CKPT_REFUSAL_AWAITS_SAFE_POINT;
     std::strcpy(message.text, "it has not come to a safe point");
     return message;
 }
@@ -70,9 +71,11 @@ TEST_F(Held, IsTriedWhenAllWhoHaveRefusedCanBeSaved)
 TEST_F(Held, SaysWhoHoldsIt)
 {
     request.refused(3, refusal(0));
-    EXPECT_EQ(request.text(), "rank 3: it has not come to a safe point");
+    EXPECT_EQ(request.reason().text(),
+              "rank 3: it has not come to a safe point [awaits-safe-point]");
     request.refused(5, refusal(0));
-    EXPECT_EQ(request.text(), "rank 3 and 1 more: it has not come to a safe point");
+    EXPECT_EQ(request.reason().text(),
+              "rank 3 and 1 more: it has not come to a safe point [awaits-safe-point]");
 }
 
 TEST_F(Held, TriesLessAndLessOften)

@@ -42,9 +42,9 @@ struct TestNode {
     }
 
     Settings settings{ckpt::settings::Values()};
-    Refusals refusals;
+    RejectedFrames rejected;
     Store store;
-    RedundancyWriter writer{settings, refusals};
+    RedundancyWriter writer{settings, rejected};
 };
 
 class Writers : public testing::Test

@@ -109,7 +109,8 @@ enum ckpt_message_type {
                              CKPT_CUT_QUIET 1 if it has sent messages since the last cut */
     CKPT_MSG_REFUSED = 7, /* text: why this rank cannot be saved now; after CUT arg[2] as in
                              READY; arg[4]: CKPT_REFUSED_FOR_NOW if ALLOWED will follow, arg[5]:
-                             then, the number of safe points that it has reached */
+                             then, the number of safe points that it has reached; arg[6]: enum
+                             ckpt_refusal (ckpt/refusals.h), 0 from a rank that has none */
     CKPT_MSG_GOODBYE = 8, /* the rank called MPI_Finalize: no checkpoint from now on */
     CKPT_MSG_COMPLETE = 9, /* arg[0]: number of markers with a count above 0 received from peers
                               whose old messages have all arrived; without markers 1 when all

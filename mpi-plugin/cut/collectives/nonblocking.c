@@ -451,7 +451,7 @@ int ckpt_nonblocking_begin_again(struct ckpt_failure *failure)
     ckpt_lane_keep(0);
     return code == MPI_SUCCESS
                ? 0
-               : ckpt_fail(failure, -EIO,
-                           "the nonblocking collectives cannot be begun again "
-                           "(MPI error %d)", code);
+               : ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
+                             "the nonblocking collectives cannot be begun again "
+                             "(MPI error %d)", code);
 }

@@ -54,9 +54,9 @@ static int fail(const struct ckpt_open_file *open, const char *what, long error,
                 struct ckpt_failure *failure)
 {
     if (error == -ENOENT) {
-        return ckpt_fail(failure, -ENOENT,
-                         "the MPI file %s cannot be %s: no file has that name",
-                         open->path, what);
+        return ckpt_refuse(failure, CKPT_REFUSAL_MPI_FILE, -ENOENT,
+                           "the MPI file %s cannot be %s: no file has that name",
+                           open->path, what);
     }
     return ckpt_fail(failure, (int)error,
                      "the MPI file %s cannot be %s: error %l", open->path, what,
@@ -202,10 +202,10 @@ static int look_at(struct ckpt_open_file *open, int fd,
     }
     if (status.st_dev != open->device || status.st_ino != open->inode ||
         !S_ISREG(status.st_mode)) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "the MPI file %s cannot be saved: it is not a regular file, or another "
-                         "one has taken its name",
-                         open->path);
+        return ckpt_refuse(failure, CKPT_REFUSAL_MPI_FILE, -ENOTSUP,
+                           "the MPI file %s cannot be saved: it is not a regular file, or another "
+                           "one has taken its name",
+                           open->path);
     }
     share->file_size = (uint64_t)status.st_size;
     share->mode = status.st_mode & 07777;
@@ -303,9 +303,9 @@ static int check_reader(const struct ckpt_open_file *open,
         return fail(open, "opened again", result, failure);
     }
     if ((uint64_t)status.st_size < open->share.file_size) {
-        return ckpt_fail(failure, -ESTALE,
-                         "the MPI file %s is shorter than at the checkpoint",
-                         open->path);
+        return ckpt_refuse(failure, CKPT_REFUSAL_CHANGED_FILE, -ESTALE,
+                           "the MPI file %s is shorter than at the checkpoint",
+                           open->path);
     }
     return 0;
 }

@@ -55,7 +55,7 @@ static int is_to_conceal(const char *given)
 __attribute__((constructor)) static void open_from_start(void)
 {
     const char *given = getenv(CKPT_JOURNAL_VARIABLE);
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
 
     ckpt_journal_hold_output(getenv(CKPT_JOURNAL_OUTPUT_VARIABLE));
     tell_children(given == NULL ? "" : given);
@@ -89,7 +89,7 @@ static void open_late(int rank)
 {
     static char line[600];
     static int is_told;
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
 
     if (ckpt_journal_open(directory, rank, ckpt_own_descriptor,
                           &failure) == 0) {

@@ -67,8 +67,8 @@ static int list_excluded(struct ckpt_failure *failure)
         return count;
     }
     if (count < 0 || count >= RANGE_CAPACITY) {
-        return ckpt_fail(failure, -E2BIG,
-                         "the MPI library has too many memory regions");
+        return ckpt_refuse(failure, CKPT_REFUSAL_TOO_MANY_OBJECTS, -E2BIG,
+                           "the MPI library has too many memory regions");
     }
     if (clock.end > clock.start) {
         excluded[count++] = clock;
@@ -89,7 +89,8 @@ static int list_described(int *excluded_count, struct ckpt_failure *failure)
     count = ckpt_windows_regions(described, WINDOW_REGION_CAPACITY);
 
     if (count < 0 || *excluded_count + count + (int)content_count >= RANGE_CAPACITY) {
-        return ckpt_fail(failure, -E2BIG, "too many windows of shared memory");
+        return ckpt_refuse(failure, CKPT_REFUSAL_TOO_MANY_OBJECTS, -E2BIG,
+                           "too many windows of shared memory");
     }
     described[count++] = ckpt_rank_page_region();
     for (size_t i = 0; i < content_count; i++) {

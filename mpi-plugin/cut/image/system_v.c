@@ -46,10 +46,10 @@ static int check_places(const struct place *all, struct ckpt_failure *failure)
 
     for (int i = 0; i < MPI_COMM_WORLD->size; i++) {
         if (all[i].saved.node == mine->saved.node && all[i].now != mine->now) {
-            return ckpt_fail(failure, -EINVAL,
-                             "ranks that use System V semaphores or queues "
-                             "must be on one node: rank %d is on another one",
-                             i);
+            return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_PLACEMENT, -EINVAL,
+                               "ranks that use System V semaphores or queues "
+                               "must be on one node: rank %d is on another one",
+                               i);
         }
     }
     return 0;
@@ -78,9 +78,9 @@ static int restore_in_turn(const struct place *all, int64_t since,
         }
     }
     return code == MPI_SUCCESS ? error
-                               : ckpt_fail(failure, -EIO,
-                                           "the ranks cannot come together "
-                                           "(MPI error %d)", code);
+                               : ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
+                                             "the ranks cannot come together "
+                                             "(MPI error %d)", code);
 }
 
 int ckpt_system_v_rejoin(int64_t since, struct ckpt_failure *failure)
@@ -108,9 +108,9 @@ int ckpt_system_v_rejoin(int64_t since, struct ckpt_failure *failure)
     CKPT_CALL(code, Allgather, &mine, (int)sizeof mine, CKPT_LOWER(MPI_BYTE),
               all, (int)sizeof mine, CKPT_LOWER(MPI_BYTE),
               CKPT_LOWER(MPI_COMM_WORLD));
-    error = code != MPI_SUCCESS ? ckpt_fail(failure, -EIO,
-                                            "the ranks cannot tell where they "
-                                            "are (MPI error %d)", code)
+    error = code != MPI_SUCCESS ? ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
+                                              "the ranks cannot tell where they "
+                                              "are (MPI error %d)", code)
                                 : restore_in_turn(all, since, failure);
     ckpt_memory_free(all, size);
     return error;

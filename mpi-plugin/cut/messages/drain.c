@@ -108,11 +108,11 @@ static int all_received(struct ckpt_rank_page *page,
     ckpt_communicators_count(peers, (int)page->rank_count);
     for (uint32_t i = 0; i < page->rank_count; i++) {
         if (peers[i].received > peers[i].expected) {
-            return ckpt_fail(failure, -EPROTO,
-                             "%l messages have come from rank %d, which has "
-                             "counted only %l",
-                             (long)peers[i].received, (int)i,
-                             (long)peers[i].expected);
+            return ckpt_refuse(failure, CKPT_REFUSAL_MESSAGE_COUNTS, -EPROTO,
+                               "%l messages have come from rank %d, which has "
+                               "counted only %l",
+                               (long)peers[i].received, (int)i,
+                               (long)peers[i].expected);
         }
         all = all && peers[i].received == peers[i].expected;
     }
@@ -126,7 +126,8 @@ int ckpt_drain(struct ckpt_rank_page *page, int (*given_up)(void),
     int error = log_matched(), pending, all;
 
     if (error == 0 && ckpt_windows_flush() != MPI_SUCCESS) {
-        return ckpt_fail(failure, -EIO, "accesses to a window do not complete");
+        return ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
+                           "accesses to a window do not complete");
     }
     for (unsigned turn = 1; error == 0; turn++) {
         pending = progress_requests();
@@ -146,19 +147,22 @@ int ckpt_drain(struct ckpt_rank_page *page, int (*given_up)(void),
             error = -ECANCELED;
         }
     }
-    return ckpt_fail(failure, error,
-                     error == -ENOMEM ? "no memory for the message log"
-                     : error == -EIO
-                         ? "the MPI library does not give a message that is on its way"
-                         : "the checkpoint was given up");
+    if (error == -ENOMEM) {
+        return ckpt_fail(failure, error, "no memory for the message log");
+    }
+    if (error == -EIO) {
+        return ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, error,
+                           "the MPI library does not give a message that is on its way");
+    }
+    return ckpt_refuse(failure, CKPT_REFUSAL_WITHDRAWN, error, "the checkpoint was given up");
 }
 
 int ckpt_drain_collectives(int (*given_up)(void), struct ckpt_failure *failure)
 {
     for (unsigned turn = 1; progress_requests() > 0; turn++) {
         if (turn % 64 == 0 && given_up()) {
-            return ckpt_fail(failure, -ECANCELED,
-                             "the checkpoint was given up");
+            return ckpt_refuse(failure, CKPT_REFUSAL_WITHDRAWN, -ECANCELED,
+                               "the checkpoint was given up");
         }
     }
     return 0;

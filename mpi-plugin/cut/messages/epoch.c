@@ -321,7 +321,7 @@ static void tell_complete(void)
 static void answer_close(void)
 {
     struct ckpt_message message = {.type = CKPT_MSG_LOGGED, .epoch = epoch};
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
 
     answered = 1;
     sent_before = sent_by_cut(); /* all these messages have been received */
@@ -403,7 +403,8 @@ int ckpt_epoch_reload(struct ckpt_failure *failure)
         loaded = NULL;
     }
     if (error == 0 && ckpt_recording_restarted() != 0) {
-        error = ckpt_fail(failure, -EBADMSG, "a message is not in the log");
+        error = ckpt_refuse(failure, CKPT_REFUSAL_INTERNAL_ERROR, -EBADMSG,
+                            "a message is not in the log");
     }
     return error;
 }

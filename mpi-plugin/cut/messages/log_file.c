@@ -44,8 +44,9 @@ int ckpt_log_file_open(const char *path, struct ckpt_failure *failure)
     file.error = fd < 0 ? (int)fd : 0;
     file.fd = ckpt_descriptor_raise((int)fd);
     return fd >= 0 ? 0
-                   : ckpt_fail(failure, (int)fd, "cannot make %s: error %d", path,
-                               (int)-fd);
+                   : ckpt_refuse(failure, CKPT_REFUSAL_WRITE_FAILED, (int)fd,
+                                 "cannot make %s: error %d", path,
+                                 (int)-fd);
 }
 
 /* A write beyond the application's own limit would end the application by
@@ -115,9 +116,9 @@ int ckpt_log_file_close(uint64_t *messages_p, uint64_t *bytes_p,
     *messages_p = file.messages;
     *bytes_p = file.bytes;
     return file.error == 0 ? 0
-                           : ckpt_fail(failure, file.error,
-                                       "the message log is not complete: error %d",
-                                       -file.error);
+                           : ckpt_refuse(failure, CKPT_REFUSAL_WRITE_FAILED, file.error,
+                                         "the message log is not complete: error %d",
+                                         -file.error);
 }
 
 /* ---- Restart -------------------------------------------------------------- */
@@ -158,9 +159,9 @@ static int load_one(const struct ckpt_logged_message *logged,
     struct ckpt_log_entry *entry;
 
     if (comm == NULL || logged->source < 0 || logged->source >= comm->peers) {
-        return ckpt_fail(failure, -EBADMSG,
-                         "the message log names a communicator or rank that is "
-                         "not there");
+        return ckpt_refuse(failure, CKPT_REFUSAL_UNUSABLE_CHECKPOINT, -EBADMSG,
+                           "the message log names a communicator or rank that is "
+                           "not there");
     }
     entry = copy_of(logged);
     if (entry == NULL) {
@@ -188,7 +189,8 @@ int ckpt_log_load(const void *log, uint64_t size, struct ckpt_failure *failure)
 
         if (left < sizeof(*logged) || logged->magic != CKPT_LOGGED_MAGIC ||
             logged->size > left - sizeof(*logged)) {
-            return ckpt_fail(failure, -EBADMSG, "the message log is damaged");
+            return ckpt_refuse(failure, CKPT_REFUSAL_UNUSABLE_CHECKPOINT, -EBADMSG,
+                               "the message log is damaged");
         }
         error = load_one(logged, failure);
         at += sizeof(*logged) + logged->size + PADDING(logged->size);

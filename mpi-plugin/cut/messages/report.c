@@ -53,12 +53,22 @@ void ckpt_report_taken(void)
     }
 }
 
+void ckpt_report_internal_error(const char *what)
+{
+    struct ckpt_failure failure = {0};
+
+    (void)ckpt_refuse(&failure, CKPT_REFUSAL_INTERNAL_ERROR, -ENOTRECOVERABLE, "%s", what);
+    ckpt_report_refusal(&failure);
+}
+
 void ckpt_report_refusal(const struct ckpt_failure *failure)
 {
     struct ckpt_message message = {.type = CKPT_MSG_REFUSED,
                                    .epoch = ckpt_checkpoint.epoch};
 
     message.arg[2] = ckpt_epoch_open ? ckpt_epoch_channels_used() : 0;
+    message.arg[6] = failure->identity != CKPT_REFUSAL_NONE ? failure->identity
+                                                            : CKPT_REFUSAL_INTERNAL_ERROR;
     ckpt_text_copy(message.text, sizeof(message.text), failure->text);
     (void)ckpt_agent_send(&message, -1);
 }

@@ -24,7 +24,12 @@ void ckpt_report_gate(const struct ckpt_clock *clock, uint64_t slot);
  * reports the rank as inside, and breaks off the agent's order. */
 void ckpt_report_taken(void);
 
-/* Tells the agent that this rank cannot be saved now. */
+/* Tells the agent that this rank cannot be saved now. A reason without an identity is an internal
+ * error. */
 void ckpt_report_refusal(const struct ckpt_failure *failure);
+
+/* Refuses the checkpoint because the plugin has found its own data to be wrong: `what`, for the
+ * user and for a report of the error. The rank runs on. */
+void ckpt_report_internal_error(const char *what);
 
 #endif

@@ -71,22 +71,21 @@ static int savable(struct ckpt_failure *failure)
     char site[200];
 
     if (ckpt_epoch_open && !ckpt_epoch_is_closing()) { /* no message will end it */
-        (void)ckpt_fail(failure, -EBUSY,
-                        "an earlier checkpoint lost its agent in the middle");
+        (void)ckpt_refuse(failure, CKPT_REFUSAL_OPEN_CUT, -EBUSY,
+                          "an earlier checkpoint lost its agent in the middle");
         return 0;
     }
     if (ckpt_replaying) {
-        (void)ckpt_fail(failure, -EBUSY,
-                        "rank %d is being replayed: ask again in a moment",
-                        (int)ckpt_rank_page()->rank);
+        (void)ckpt_refuse(failure, CKPT_REFUSAL_BEING_REPLAYED, -EBUSY,
+                          "rank %d is being replayed: ask again in a moment",
+                          (int)ckpt_rank_page()->rank);
         return 0;
     }
     if (handle == NULL) {
         return 1;
     }
     ckpt_site_name(handle->site, site, sizeof(site));
-    (void)ckpt_fail(
-        failure, -ENOTSUP,
+    (void)ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_OBJECT, -ENOTSUP,
         "rank %d holds an object of %s, made at %s, which cannot be "
         "saved yet",
         (int)ckpt_rank_page()->rank, handle->creator, site);
@@ -96,7 +95,7 @@ static int savable(struct ckpt_failure *failure)
 void ckpt_answer_request(const struct ckpt_message *message)
 {
     const struct ckpt_participant *forbidding = ckpt_participant_forbidding();
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
 
     ckpt_file_journal_told(message);
     ckpt_checkpoint.epoch = message->epoch;
@@ -137,7 +136,7 @@ static void drain(void)
 {
     struct ckpt_message message = {.type = CKPT_MSG_DRAINED,
                                    .epoch = ckpt_checkpoint.epoch};
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
     int error = ckpt_alone ? 0 : ckpt_drain(ckpt_rank_page(), given_up, &failure);
 
     if (error == 0) {
@@ -190,7 +189,8 @@ static int describe(struct ckpt_context *context, struct ckpt_failure *failure)
 /* Obeys a second SAVE: now the other ranks stand still, too. */
 static void describe_again(struct ckpt_context *context)
 {
-    struct ckpt_failure failure = {"the lower half is busy"}; /* describe() returned -EAGAIN */
+    struct ckpt_failure failure = {"the lower half is busy", /* describe() returned -EAGAIN */
+                                   CKPT_REFUSAL_LIBRARY_BUSY};
 
     if (describe(context, &failure) != 0) {
         ckpt_report_refusal(&failure);
@@ -202,7 +202,7 @@ static void freeze(const struct ckpt_message *order)
 {
     struct ckpt_message message = {.type = CKPT_MSG_FROZEN,
                                    .epoch = ckpt_checkpoint.epoch};
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
     struct ckpt_frozen_copy copy = {.pid = 0, .connection = -1};
 
     if (ckpt_frozen_copy_make(&copy, (int)order->arg[0], &failure) != 0) {
@@ -266,7 +266,7 @@ static void await_resume(struct ckpt_context *context)
 
 int ckpt_save_as(struct ckpt_context *context)
 {
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
     const struct ckpt_participant *forbidding;
     int error = ckpt_threads_freeze(FREEZE_TIMEOUT_MS, &failure);
 
@@ -303,7 +303,7 @@ static void save(void)
         return; /* restarted: see start/resume.c */
     }
     if (ckpt_save_as(&here) == -EAGAIN) {
-        struct ckpt_failure failure = {"the lower half is busy"};
+        struct ckpt_failure failure = {"the lower half is busy", CKPT_REFUSAL_LIBRARY_BUSY};
 
         ckpt_report_refusal(&failure);
     }
@@ -311,7 +311,7 @@ static void save(void)
 
 int ckpt_is_cut(const struct ckpt_message *message)
 {
-    struct ckpt_failure failure = {"the rank has been cut before"};
+    struct ckpt_failure failure = {"the rank has been cut before", CKPT_REFUSAL_BEYOND_CUT};
 
     ckpt_checkpoint.epoch = message->epoch;
     ckpt_checkpoint.in_doubt = 0;
@@ -328,16 +328,16 @@ int ckpt_cut_refused(struct ckpt_failure *failure)
     const struct ckpt_rank_page *page = ckpt_rank_page();
 
     if (ckpt_epoch_needs() != 0) {
-        return ckpt_fail(failure, -EAGAIN,
-                         "the rank has begun what takes a Sync-and-Stop "
-                         "checkpoint");
+        return ckpt_refuse(failure, CKPT_REFUSAL_NEEDS_STOP, -EAGAIN,
+                           "the rank has begun what takes a Sync-and-Stop "
+                           "checkpoint");
     }
     for (uint32_t i = 0; i < page->clock_count; i++) {
         const struct ckpt_clock *clock = &page->clock[i];
 
         if (clock->id != 0 && clock->settled > clock->target) {
-            return ckpt_fail(failure, -EAGAIN,
-                             "the rank has left a collective beyond the cut");
+            return ckpt_refuse(failure, CKPT_REFUSAL_BEYOND_CUT, -EAGAIN,
+                               "the rank has left a collective beyond the cut");
         }
     }
     return 0;
@@ -363,7 +363,7 @@ static int prepare(struct ckpt_failure *failure)
 /* The rank turns its colour even if its image fails: other ranks rely on it. */
 static void cut(const struct ckpt_message *message)
 {
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
     int error;
 
     if (ckpt_is_cut(message)) {

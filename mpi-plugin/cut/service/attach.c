@@ -79,8 +79,8 @@ static int hello(char *address, size_t size, uint64_t *epoch,
         error = ckpt_agent_receive(&message, 1);
     }
     if (error < 0 || message.type != CKPT_MSG_WELCOME) {
-        return ckpt_fail(failure, error < 0 ? error : -EPROTO,
-                         "the agent does not welcome this rank");
+        return ckpt_refuse(failure, CKPT_REFUSAL_AGENT_LOST, error < 0 ? error : -EPROTO,
+                           "the agent does not welcome this rank");
     }
     *epoch = message.arg[0];
     attached_thread = (int)ckpt_sys_gettid();
@@ -163,7 +163,8 @@ int ckpt_attach(int collective, uint64_t *epoch, struct ckpt_failure *failure)
         agreed = code == MPI_SUCCESS ? agreed : -EPROTO;
     }
     if (error == 0 && agreed != 0) { /* all ranks have made the same calls */
-        error = ckpt_fail(failure, agreed, "the ranks cannot agree on an agent: MPI_Bcast fails");
+        error = ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, agreed,
+                            "the ranks cannot agree on an agent: MPI_Bcast fails");
     }
     ckpt_text_copy(message.text, sizeof(message.text), coordinator);
     if (error != 0) {

@@ -88,12 +88,12 @@ static int may_have_another(void)
 
 void ckpt_agent_lost(void)
 {
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
     uint64_t restarted_from;
 
     ckpt_agent_disconnect();
     leave_open();
-    ckpt_participants_forget("the agent was lost");
+    ckpt_participants_forget(CKPT_REFUSAL_AGENT_LOST, "the agent was lost");
     if (!may_have_another() || ckpt_attach(0, &restarted_from, &failure) != 0) {
         ckpt_checkpoint_leave(); /* no agent will report the result */
     }

@@ -54,7 +54,7 @@ static void save_inside(uint64_t flags)
 
 static void stop_inside(uint64_t flags)
 {
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
 
     /* If the rank may be saved here, no file operation is half done. */
     if ((flags & CKPT_INSIDE_REDO) != 0 &&
@@ -76,7 +76,7 @@ static int can_be_cut_inside(struct ckpt_failure *failure)
  * it comes out. */
 static void cut_inside(const struct ckpt_message *message, uint64_t flags)
 {
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
     int good;
 
     if ((flags & CKPT_INSIDE_REDO) == 0) {
@@ -90,7 +90,7 @@ static void cut_inside(const struct ckpt_message *message, uint64_t flags)
     good = can_be_cut_inside(&failure);
     good = ckpt_epoch_cut(message, 1, &failure) == 0 && good;
     if (good && ckpt_save_as(&ckpt_collective.again) == -EAGAIN) {
-        (void)ckpt_fail(&failure, -EAGAIN, "the lower half is busy");
+        (void)ckpt_refuse(&failure, CKPT_REFUSAL_LIBRARY_BUSY, -EAGAIN, "the lower half is busy");
         good = 0;
     }
     if (!good) {

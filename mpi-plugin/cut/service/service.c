@@ -252,7 +252,7 @@ static int is_spawned(void)
 
 void ckpt_service_open(void)
 {
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
     const int error = open_once();
 
     if (is_spawned()) {
@@ -274,8 +274,8 @@ int ckpt_service_attach(int able, const struct ckpt_failure *reason)
     struct ckpt_failure failure = *reason;
 
     if (ckpt_attach(1, &ckpt_checkpoint.epoch, &failure) != 0 || !able) {
-        fprintf(stderr, "ckpt: no checkpoints for this rank: %s\n",
-                failure.text);
+        fprintf(stderr, "ckpt: no checkpoints for this rank: %s [%s]\n",
+                failure.text, ckpt_refusal_name(failure.identity));
         return 0;
     }
     ckpt_checkpoint.open = 1;

@@ -137,8 +137,9 @@ static int fail(MPI_File file, int code, struct ckpt_failure *failure)
 
     CKPT_CALL(ignored, Error_string, code, text, &length);
     (void)ignored;
-    return ckpt_fail(failure, -EIO, "the MPI file %s cannot be opened again: %s",
-                     file->open->path, text);
+    return ckpt_refuse(failure, CKPT_REFUSAL_CHANGED_FILE, -EIO,
+                       "the MPI file %s cannot be opened again: %s",
+                       file->open->path, text);
 }
 
 /* Calls `work` for all files, in the order that their members share. Files of
@@ -169,7 +170,8 @@ static int meet(struct ckpt_failure *failure)
     CKPT_CALL(code, Barrier, CKPT_LOWER(MPI_COMM_WORLD));
     return code == MPI_SUCCESS
                ? 0
-               : ckpt_fail(failure, -EIO, "MPI_Barrier fails (error %d)", code);
+               : ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
+                             "MPI_Barrier fails (error %d)", code);
 }
 
 int ckpt_mpi_files_rebuild(int (*restore)(struct ckpt_failure *failure),
@@ -181,7 +183,7 @@ int ckpt_mpi_files_rebuild(int (*restore)(struct ckpt_failure *failure),
     ckpt_representations_rebuild();
     if (largest(MPI_COMM_WORLD, ckpt_live(CKPT_FILE) != NULL, &any) !=
         MPI_SUCCESS) {
-        return ckpt_fail(failure, -EIO, "MPI_Allreduce fails");
+        return ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO, "MPI_Allreduce fails");
     }
     if (!any) {
         return 0;

@@ -42,7 +42,7 @@ void ckpt_recipes_mark(void)
 
 void ckpt_recipes_catch_up(void)
 {
-    struct ckpt_failure ignored = {""};
+    struct ckpt_failure ignored = {0};
 
     if (ckpt_multiple) {
         return; /* such a rank is not saved inside a collective */
@@ -65,9 +65,9 @@ int ckpt_recipes_record(struct ckpt_failure *failure)
                 error = recorded[i].record(handle);
             }
             if (error != 0) {
-                return ckpt_fail(failure, error,
-                                 "the %s made by %s cannot be described",
-                                 recorded[i].name, handle->creator);
+                return ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_OBJECT, error,
+                                   "the %s made by %s cannot be described",
+                                   recorded[i].name, handle->creator);
             }
         }
     }

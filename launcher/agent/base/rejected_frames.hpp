@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * refusals.hpp - messages and connections from outside that were refused: the
+ * rejected_frames.hpp - messages and connections from outside that were rejected: the
  * reasons, and how often (docs/protocol.md, section 11).
  *
  * Thread-safe.
@@ -18,7 +18,7 @@
 namespace ckpt
 {
 
-enum class Refusal {
+enum class Rejection {
     forged,     /* the sender lacks the job's key, or has another identity than it says */
     replayed,   /* valid tag, but sent before */
     malformed,  /* truncated, or not a valid message */
@@ -27,46 +27,46 @@ enum class Refusal {
     too_many,   /* a connection closed in favour of a newer one */
     too_slow,   /* a connection that has not authenticated itself in time */
 };
-inline constexpr std::size_t refusal_kinds = 7;
+inline constexpr std::size_t rejection_kinds = 7;
 
 /* Returns one word, as in `ckpt status`. */
-const char *refusal_name(Refusal why);
+const char *rejection_name(Rejection why);
 
 /* Thrown by decoders; the caller has to end the connection. */
-class Refused : public Error
+class Rejected : public Error
 {
   public:
-    Refused(Refusal why, const std::string &text) : Error(text), why_(why) {}
+    Rejected(Rejection why, const std::string &text) : Error(text), why_(why) {}
 
-    Refusal why() const noexcept { return why_; }
+    Rejection why() const noexcept { return why_; }
 
   private:
-    Refusal why_;
+    Rejection why_;
 };
 
 template <typename... Args>
-[[noreturn]] void refuse(Refusal why, fmt::format_string<Args...> format,
+[[noreturn]] void reject(Rejection why, fmt::format_string<Args...> format,
                          Args &&...args)
 {
-    throw Refused(why, fmt::format(format, std::forward<Args>(args)...));
+    throw Rejected(why, fmt::format(format, std::forward<Args>(args)...));
 }
 
-class Refusals
+class RejectedFrames
 {
   public:
-    using Counts = std::map<std::string, std::uint64_t>; /* by refusal_name() */
+    using Counts = std::map<std::string, std::uint64_t>; /* by rejection_name() */
 
-    /* Counts one refusal, and logs `text`, which names the sender. It logs the first ones of
+    /* counts one rejection, and logs `text`, which names the sender. It logs the first ones of
      * each kind, and then fewer and fewer, so that no sender can fill the disk with log lines. */
-    void count(Refusal why, const std::string &text);
+    void count(Rejection why, const std::string &text);
 
-    std::uint64_t of(Refusal why) const;
+    std::uint64_t of(Rejection why) const;
     std::uint64_t total() const;
     /* Returns the counts that are not 0. */
     Counts counts() const;
 
   private:
-    std::array<std::atomic<std::uint64_t>, refusal_kinds> counts_{};
+    std::array<std::atomic<std::uint64_t>, rejection_kinds> counts_{};
 };
 
 } // namespace ckpt

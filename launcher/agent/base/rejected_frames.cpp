@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * refusals.cpp - counts refused messages and connections.
+ * rejected_frames.cpp - counts rejected messages and connections.
  */
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -17,24 +17,24 @@ namespace
 
 constexpr std::uint64_t all_are_logged = 16; /* then only at powers of two */
 
-constexpr std::array<const char *, refusal_kinds> names = {
+constexpr std::array<const char *, rejection_kinds> names = {
     "forged",   "replayed", "malformed", "foreign", "other_user",
     "too_many", "too_slow"};
 static_assert(names.back() != nullptr); /* each kind has a name */
 
-std::size_t index_of(Refusal why)
+std::size_t index_of(Rejection why)
 {
     return static_cast<std::size_t>(why);
 }
 
 } // namespace
 
-const char *refusal_name(Refusal why)
+const char *rejection_name(Rejection why)
 {
     return names.at(index_of(why));
 }
 
-void Refusals::count(Refusal why, const std::string &text)
+void RejectedFrames::count(Rejection why, const std::string &text)
 {
     const std::uint64_t count = ++counts_.at(index_of(why));
 
@@ -45,21 +45,21 @@ void Refusals::count(Refusal why, const std::string &text)
     }
 }
 
-std::uint64_t Refusals::of(Refusal why) const
+std::uint64_t RejectedFrames::of(Rejection why) const
 {
     return counts_.at(index_of(why));
 }
 
-std::uint64_t Refusals::total() const
+std::uint64_t RejectedFrames::total() const
 {
     return std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0});
 }
 
-Refusals::Counts Refusals::counts() const
+RejectedFrames::Counts RejectedFrames::counts() const
 {
     Counts counts;
 
-    for (std::size_t i = 0; i < refusal_kinds; i++) {
+    for (std::size_t i = 0; i < rejection_kinds; i++) {
         if (const std::uint64_t count = counts_[i]; count != 0) {
             counts.emplace(names[i], count);
         }
