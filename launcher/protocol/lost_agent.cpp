@@ -46,7 +46,7 @@ void complete_cut(CutState &state, Time now)
     state.plan = {};
     state.plan.protocol = cut_completion.protocol;
     state.counts = cut_completion.counts;
-    state.failure = CutFailure{"an agent was lost meanwhile"};
+    state.failure = CutFailure{Refusal(CKPT_REFUSAL_AGENT_LOST, "an agent was lost meanwhile")};
     state.requested_at = now;
     state.enter(Phase::cut, now);
     for (int i = 0; i < state.rank_count(); i++) {

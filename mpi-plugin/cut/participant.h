@@ -9,6 +9,7 @@
 #ifndef CKPT_PARTICIPANT_H
 #define CKPT_PARTICIPANT_H
 
+#include "ckpt/refusals.h"
 #include "ckpt/wire.h"
 
 /* What a participant does; NULL: nothing. Context: any place that answers the agent, also

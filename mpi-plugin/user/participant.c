@@ -23,17 +23,17 @@ static void told(const struct ckpt_message *message)
     }
 }
 
-static void forget(const char *reason)
+static void forget(enum ckpt_refusal identity, const char *reason)
 {
     ckpt_hold_forget();
-    ckpt_ask_forget(reason);
+    ckpt_ask_forget(identity, reason);
 }
 
 /* An empty reason: the requests were answered by a checkpoint, the one restarted from. */
 static void restarted(void)
 {
     ckpt_hold_restarted();
-    ckpt_ask_forget("");
+    ckpt_ask_forget(CKPT_REFUSAL_NONE, "");
 }
 
 const struct ckpt_participant ckpt_user_participant = {

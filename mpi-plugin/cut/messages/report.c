@@ -10,6 +10,8 @@
 #include "link/agent_link.h"
 #include "runtime/lane.h"
 
+#include <errno.h>
+
 void ckpt_report_gate(const struct ckpt_clock *clock, uint64_t slot)
 {
     struct ckpt_message message = {.type = CKPT_MSG_REPORT,
