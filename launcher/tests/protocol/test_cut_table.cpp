@@ -4,7 +4,7 @@
  * the same tables, and what cannot happen in a correct job does not become a checkpoint.
  */
 #include "protocol/cut_table.hpp"
-#include "tests/nonblocking_machine.hpp"
+#include "tests/protocol/nonblocking_machine.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
