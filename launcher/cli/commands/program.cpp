@@ -10,6 +10,7 @@
 #include "cli/base/options.hpp"
 #include "cli/base/program.hpp"
 #include "cli/base/usage.hpp"
+#include "common/invariant.hpp"
 #include "common/standard_streams.hpp"
 
 #include <algorithm>
@@ -143,6 +144,7 @@ std::string help_command(const Program &program)
 
 int run_command(Program &program, bool has_rest, const Words &rest)
 {
+    CKPT_EXPECT(program.commands.size() == std::size(entries));
     Command &command =
         *program.commands[index_of(program, program.app.get_subcommands().front())];
     if (has_rest && command.rest_usage().empty()) {
@@ -156,6 +158,7 @@ int run_command(Program &program, bool has_rest, const Words &rest)
 
 std::string environment_name(std::string_view option)
 {
+    CKPT_EXPECT(option.find_first_not_of('-') != option.npos);
     std::string name = "CKPT_";
     for (char c : option.substr(option.find_first_not_of('-'))) {
         name += c == '-' ? '_' : static_cast<char>(std::toupper(c));

@@ -8,6 +8,7 @@
 #include "cli/base/options.hpp"
 #include "cli/base/usage.hpp"
 #include "cli/jobs/wait_notice.hpp"
+#include "common/invariant.hpp"
 #include "gather/gather_plan.hpp"
 #include "image/seal/image_key.hpp"
 #include "image/store/node_record.hpp"
@@ -63,6 +64,7 @@ void require_prospect(const Tiers &tiers, const Checkpoint &checkpoint,
 /* Checked even if the checkpoint is not verified. */
 void require_key(const Checkpoint &checkpoint)
 {
+    CKPT_EXPECT(checkpoint.manifest.has_value());
     if (checkpoint.manifest->is_encrypted() && !image_key()) {
         throw Error(fmt::format("checkpoint {} is encrypted: give its key (--key)",
                                 checkpoint.name()),
@@ -241,6 +243,7 @@ void verify_checkpoint(
     const Checkpoint &checkpoint, Verification how,
     const std::function<void(std::uint64_t, std::uint64_t)> &progress)
 {
+    CKPT_EXPECT(checkpoint.manifest.has_value());
     require_key(checkpoint);
     if (how == Verification::none || checkpoint.is_on_nodes) {
         return; /* the nodes verify these when they gather them */
@@ -259,6 +262,7 @@ void verify_checkpoint(
         }
         before += piece.bytes;
     }
+    CKPT_INVARIANT(before == all);
 }
 
 bool has_damaged(const TierDirectories &directories, const std::string &job,
@@ -302,6 +306,7 @@ newest_usable(const TierDirectories &directories, const std::string &job,
             if (prospects.not_replayed.contains(checkpoint.number)) {
                 fail("the replay of the rank has failed");
             }
+            CKPT_INVARIANT(checkpoint.manifest.has_value());
             require_key(checkpoint);
             if (checkpoint.is_on_nodes) {
                 require_prospect(*tiers, checkpoint, prospects);
