@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "common/invariant.hpp"
 #include "simulator/job_model.hpp"
 
 #include <cstdint>
@@ -74,6 +75,7 @@ class PeerTable
     {
         std::vector<Slot> old(slots_.empty() ? 4 : 2 * slots_.size());
         std::swap(old, slots_);
+        CKPT_INVARIANT(std::has_single_bit(slots_.size())); /* find() masks */
         for (const Slot &slot : old) {
             if (slot.peer != nobody) {
                 slots_[find(slot.peer)] = slot;

@@ -139,7 +139,6 @@ bool RankSession::send(ckpt_message_type type, std::uint64_t epoch,
     ckpt_message message{};
     ssize_t size;
 
-    CKPT_EXPECT(introduced());
     if (type == CKPT_MSG_PROGRESS && has_unread()) {
         return true; /* the rank may stay in one call of the lower half for a second */
     }

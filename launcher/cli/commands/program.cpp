@@ -12,6 +12,7 @@
 #include "cli/base/program.hpp"
 #include "cli/base/usage.hpp"
 #include "common/nearest_word.hpp"
+#include "common/invariant.hpp"
 #include "common/standard_streams.hpp"
 
 #include <nlohmann/json.hpp>
@@ -185,6 +186,7 @@ bool prints_json(const Program &program)
 
 int run_command(Program &program, bool has_rest, const Words &rest)
 {
+    CKPT_EXPECT(program.commands.size() == std::size(entries));
     Command &command =
         *program.commands[index_of(program, program.app.get_subcommands().front())];
     if (has_rest && command.rest_usage().empty()) {

@@ -7,6 +7,7 @@
 #include "cli/files/file_rollback.hpp"
 #include "cli/base/options.hpp"
 #include "cli/jobs/wait_notice.hpp"
+#include "common/invariant.hpp"
 #include "gather/gather_plan.hpp"
 #include "image/seal/image_key.hpp"
 #include "image/store/node_record.hpp"
@@ -62,6 +63,7 @@ void require_prospect(const Tiers &tiers, const Checkpoint &checkpoint,
 /* Checked even if the checkpoint is not verified. */
 void require_key(const Checkpoint &checkpoint)
 {
+    CKPT_EXPECT(checkpoint.manifest.has_value());
     if (checkpoint.manifest->is_encrypted() && !image_key()) {
         throw Error(fmt::format("checkpoint {} is encrypted: give its key (--key)",
                                 checkpoint.name()),
@@ -239,6 +241,7 @@ void verify_checkpoint(
     const Checkpoint &checkpoint, Verification how,
     const std::function<void(std::uint64_t, std::uint64_t)> &progress)
 {
+    CKPT_EXPECT(checkpoint.manifest.has_value());
     require_key(checkpoint);
     if (how == Verification::none || checkpoint.is_on_nodes) {
         return; /* the nodes verify these when they gather them */
@@ -249,6 +252,7 @@ void verify_checkpoint(
         const Refusal why = refusal_of(problem, CKPT_REFUSAL_UNUSABLE_CHECKPOINT);
         throw Error(why.detail(), problem.code(), why.identity());
     }
+    CKPT_INVARIANT(before == all);
 }
 
 bool has_damaged(const TierDirectories &directories, const std::string &job,
@@ -292,6 +296,7 @@ newest_usable(const TierDirectories &directories, const std::string &job,
             if (prospects.not_replayed.contains(checkpoint.number)) {
                 refuse(CKPT_REFUSAL_NOT_REPLAYABLE, "the replay of the rank has failed");
             }
+            CKPT_INVARIANT(checkpoint.manifest.has_value());
             require_key(checkpoint);
             if (checkpoint.is_on_nodes) {
                 require_prospect(*tiers, checkpoint, prospects);

@@ -5,6 +5,7 @@
 #include "cli/run/launch_process.hpp"
 
 #include "cli/base/inherited_descriptors.hpp"
+#include "common/invariant.hpp"
 #include "common/pidfd.hpp"
 #include "common/processes.hpp"
 #include "supervise/failure.hpp"
@@ -88,6 +89,7 @@ void wait_for_gate(int gate)
 void become(const Invocation &invocation)
 {
     const std::string &program = invocation.command.at(0);
+    require_sound();
     for (const auto &[name, value] : invocation.environment) {
         setenv(name.c_str(), value.c_str(), 1);
     }

@@ -10,6 +10,7 @@
 #include "cli/launchers/program_parts.hpp"
 #include "cli/run/tune_file.hpp"
 #include "common/durations.hpp"
+#include "common/invariant.hpp"
 #include "gather/gathering.hpp"
 #include "settings/settings.hpp"
 
@@ -78,6 +79,7 @@ bool is_mpi(Launcher launcher)
 
 void set_rank_count(LaunchLine &line, int ranks)
 {
+    CKPT_EXPECT(ranks > 0);
     const std::string count = std::to_string(ranks);
     line.remove("np");
     line.options.push_back(
@@ -113,6 +115,7 @@ void drop_own_tune_files(LaunchLine &line)
 /* Returns one line for each program, with its number of ranks if there are several. */
 std::vector<LaunchLine> recorded_lines(const Checkpoint &checkpoint)
 {
+    CKPT_EXPECT(checkpoint.manifest.has_value());
     const Manifest &manifest = *checkpoint.manifest;
     const Launch &launch = manifest.launch;
     const auto refuse = [&](const std::string &why) {
@@ -132,6 +135,7 @@ std::vector<LaunchLine> recorded_lines(const Checkpoint &checkpoint)
             refuse(fmt::format("that does not tell which program has how many of {} ranks",
                                manifest.rank_count));
         }
+        CKPT_INVARIANT(ranks.size() == lines.size());
         for (std::size_t i = 0; i < lines.size(); i++) {
             set_rank_count(lines[i], ranks[i]);
         }
@@ -191,6 +195,7 @@ std::vector<LaunchLine> launch_lines(const Checkpoint &checkpoint,
         lines.push_back(line);
         lines.back().options = taken_over(part, recorded.size() == 1, line, checkpoint);
     }
+    CKPT_INVARIANT(lines.size() == recorded.size());
     return lines;
 }
 
@@ -237,6 +242,7 @@ Invocation restart_invocation(const TierDirectories &directories,
                               const Checkpoint &checkpoint,
                               const RestartOptions &options)
 {
+    CKPT_EXPECT(checkpoint.manifest.has_value());
     const Manifest &manifest = *checkpoint.manifest;
     Invocation result;
     result.environment = job_environment(directories, checkpoint, options);
@@ -254,6 +260,7 @@ Invocation restart_invocation(const TierDirectories &directories,
     }
 
     std::vector<LaunchLine> lines = launch_lines(checkpoint, options);
+    CKPT_INVARIANT(!lines.empty());
     if (options.replace_options) {
         check_rank_count(lines.front(), checkpoint);
     }

@@ -5,6 +5,7 @@
 #include "cli/run/supervised_launch.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <fmt/core.h>
 
@@ -27,6 +28,8 @@ namespace
 /* Time limit for a starting job to get an agent that accepts requests. */
 constexpr auto longest_start = std::chrono::seconds(10);
 constexpr auto ask_again = std::chrono::milliseconds(50);
+/* After more violated invariants than this, a launch is only waited for. */
+constexpr int most_violations = 16;
 /* Time limit for a program to end after SIGTERM. */
 constexpr auto last_words = std::chrono::seconds(10);
 /* Time limits after the end of the launcher. last_answer: agents confirm the last
@@ -274,6 +277,7 @@ void SupervisedLaunch::ask()
 {
     control::Request request;
 
+    CKPT_EXPECT(ending_.last);
     request.command = "checkpoint";
     request.then = ending_.last->purpose == LastCheckpoint::For::migration ? "move" : "kill";
     is_asked_ = supervisor_ && supervisor_->request(
@@ -363,6 +367,7 @@ void SupervisedLaunch::step(Time now)
         return; /* all ranks are ending */
     }
     if (kill_at_ && now >= *kill_at_) {
+        CKPT_INVARIANT(supervisor_);
         kill_at_.reset();
         supervisor_->end_ranks();
     }
@@ -370,6 +375,7 @@ void SupervisedLaunch::step(Time now)
     case LaunchWatch::Step::none:
         break;
     case LaunchWatch::Step::end:
+        CKPT_INVARIANT(supervisor_);
         if (!ending_.by_user && !ending_.was_unprotected) {
             say_failure("; the rest of the job is ended");
         }
@@ -399,6 +405,7 @@ SupervisedLaunch::Time SupervisedLaunch::next_step() const
 
 void SupervisedLaunch::say_failure(const char *more)
 {
+    CKPT_EXPECT(watch_.failure());
     has_said_failure_ = true;
     fmt::print(stderr, "ckpt: {}{}{}\n", watch_.failure()->text(),
                watch_.failure()->salvage_text(), more);
@@ -406,6 +413,7 @@ void SupervisedLaunch::say_failure(const char *more)
 
 void SupervisedLaunch::child_failed(pid_t child, int status)
 {
+    CKPT_EXPECT(supervisor_);
     watch_.process_failed(supervisor_->rank_of(child).value_or(-1), status,
                           steady_clock::now());
 }
@@ -447,6 +455,22 @@ void SupervisedLaunch::ask_for_news()
     }
 }
 
+/* Handles events until `until` at most, and then steps if `steps`. A violated invariant does not end
+ * the job: the launch goes on without that event. Another launch is refused (run()). */
+void SupervisedLaunch::turn(Time until, bool steps)
+{
+    try {
+        loop_.turn(until);
+        if (steps) {
+            step(steady_clock::now());
+        }
+    } catch (const InvariantViolated &violation) {
+        if (violations_++ == 0) {
+            fmt::print(stderr, "ckpt: {}\n", violation.what());
+        }
+    }
+}
+
 /* Waits for the agents if the job was saved to free its nodes. Does not wait after a warning,
  * because the batch system does not either. */
 void SupervisedLaunch::await_nodes()
@@ -456,7 +480,7 @@ void SupervisedLaunch::await_nodes()
                         ending_.last->purpose != LastCheckpoint::For::warning;
 
     while (leaves && supervisor_->has_agents() && steady_clock::now() < until) {
-        loop_.turn(until);
+        turn(until);
     }
 }
 
@@ -469,15 +493,15 @@ void SupervisedLaunch::await_agents()
     ask_for_news();
     while (supervisor_ && supervisor_->awaits_answer() &&
            steady_clock::now() < now + last_answer) {
-        loop_.turn(now + last_answer);
+        turn(now + last_answer);
     }
     while (supervisor_ && watch_.awaits_salvage() &&
            steady_clock::now() < now + last_answer) {
-        loop_.turn(now + last_answer);
+        turn(now + last_answer);
     }
     while (supervisor_ && steady_clock::now() < now + last_news &&
            supervisor_->awaits_status()) {
-        loop_.turn(now + last_news);
+        turn(now + last_news);
     }
     if (acts_for_launcher() && supervisor_->has_ranks()) {
         supervisor_->end_ranks(); /* Open MPI 5.0 may leave ranks running (MPI_Abort) */
@@ -486,7 +510,7 @@ void SupervisedLaunch::await_agents()
     const bool is_bad = watch_.failure() || ending_.exit_code != 0;
     while (supervisor_ && is_bad && supervisor_->has_ranks() &&
            steady_clock::now() < now + last_ranks) {
-        loop_.turn(now + last_ranks);
+        turn(now + last_ranks);
     }
 }
 
@@ -528,6 +552,8 @@ void SupervisedLaunch::conclude()
 Ending SupervisedLaunch::run(const Invocation &invocation)
 {
     Invocation command = invocation;
+    require_sound();
+    CKPT_EXPECT(!launcher_ && !has_ended_);
     if (acts_for_launcher()) {
         command.environment.merge(recovery_variables());
         children_.emplace(loop_, options_.started_socket, [this](pid_t child, int status) {
@@ -546,8 +572,8 @@ Ending SupervisedLaunch::run(const Invocation &invocation)
         }
     });
     while (!has_ended_) {
-        loop_.turn(next_step());
-        step(steady_clock::now());
+        const bool steps = violations_ <= most_violations;
+        turn(steps ? next_step() : steady_clock::now() + std::chrono::hours(1), steps);
     }
     await_agents();
     conclude();

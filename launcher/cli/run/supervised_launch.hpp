@@ -105,6 +105,7 @@ class SupervisedLaunch
     void lost_agent();
     void given_up(const Refusal &why);
     void step(Time now);
+    void turn(Time until, bool steps = false);
     Time next_step() const;
     void say_failure(const char *more);
     void child_failed(pid_t child, int status);
@@ -120,6 +121,7 @@ class SupervisedLaunch
     std::optional<LauncherProcess> launcher_;
     std::optional<LauncherChildren> children_; /* if this process acts for the launcher */
     Ending ending_;
+    int violations_ = 0; /* of invariants */
     bool has_ended_ = false;
     bool is_asked_to_stop_ = false; /* SIGTSTP came, and no SIGCONT since */
     bool has_said_failure_ = false;
