@@ -134,10 +134,12 @@ static void add_known(struct known *known, MPI_Win win, struct ckpt_log_record *
 {
     if (known->count == known->capacity) {
         known->capacity = known->capacity == 0 ? 256 : 2 * known->capacity;
-        known->one = realloc(known->one, known->capacity * sizeof(*known->one));
-        if (known->one == NULL) {
+        struct delivery *grown = realloc(known->one, known->capacity * sizeof(*grown));
+
+        if (grown == NULL) {
             abort();
         }
+        known->one = grown;
     }
     known->one[known->count++] = (struct delivery){win, record};
 }

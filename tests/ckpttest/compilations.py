@@ -62,7 +62,7 @@ def _commands(folder, sources):
     """Returns what make would do to compile everything in this folder."""
     # Even a dry run would configure first, which several guards must not do at once.
     if _make(folder, "-q", "Makefile").returncode != 0:
-        raise NotListed(f"{BUILD / folder} is older than configure.ac or its Makefile.am: build first")
+        raise NotListed(f"{BUILD / folder} is older than its Makefile.am: build first")
     call = ["-n", f"OBJEXT={SUFFIX}", "CYGPATH_W=echo", "V=1", "TESTS=", f"--eval={EXTRA}"]
     # A program that is compiled and linked at once has no object: its source counts as new.
     for source in sources:

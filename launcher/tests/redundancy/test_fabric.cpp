@@ -382,7 +382,7 @@ class Relayed : public Fabric
     /* change: applied to bytes from the server */
     void start(std::function<std::string(std::string)> change)
     {
-        relay_.set_change([this, change](const std::string &bytes, bool to_listener) {
+        relay_.set_change([change](const std::string &bytes, bool to_listener) {
             return to_listener ? bytes : change(bytes);
         });
         thread_ = std::thread([this] {

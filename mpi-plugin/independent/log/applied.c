@@ -19,10 +19,12 @@ static void make_room(void)
 {
     if (count == capacity) {
         capacity = capacity == 0 ? 1024 : 2 * capacity;
-        all = realloc(all, capacity * sizeof(*all));
-        if (all == NULL) {
+        struct applied *grown = realloc(all, capacity * sizeof(*grown));
+
+        if (grown == NULL) {
             abort();
         }
+        all = grown;
     }
 }
 
