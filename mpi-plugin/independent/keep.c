@@ -4,6 +4,7 @@
  */
 #include "independent/keep.h"
 
+#include "base/invariant.h"
 #include "ckpt/failure.h"
 #include "cut/agent_link.h"
 #include "cut/answer.h"
@@ -203,6 +204,10 @@ static int make_copy(struct ckpt_context *here, struct ckpt_message *message,
     ckpt_files_allow_mappings(1);
     if (error == 0) {
         error = ckpt_frozen_copy_make(copy, ckpt_agent_pid(), failure);
+    }
+    if (error == 0 && ckpt_unsound() != NULL) {
+        ckpt_sys_close(copy->connection); /* ends the copy */
+        error = ckpt_unsound_refuse(failure);
     }
     ckpt_threads_thaw();
     message->arg[0] = (uint64_t)copy->pid;

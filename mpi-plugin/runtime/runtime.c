@@ -95,6 +95,7 @@ static void fill_table(const char *library)
     ckpt_lower.function = ckpt_lower_function;
     ckpt_lower.object = objects;
     ckpt_lower.interrupt = &ckpt_pending;
+    ckpt_lower.invariant_failed = ckpt_invariant_failed;
     ckpt_lower.armed = &ckpt_checkpoint.armed;
     ckpt_lower.open = &ckpt_epoch_open;
 }
