@@ -6,6 +6,7 @@
 
 #include "base/descriptor_info.h"
 #include "base/directory.h"
+#include "base/invariant.h"
 #include "base/text.h"
 #include "files/file_kind.h"
 #include "sys/syscall.h"
@@ -130,6 +131,7 @@ void *ckpt_file_payload(struct ckpt_file *file, size_t size)
     if (payload == NULL) {
         return NULL;
     }
+    CKPT_INVARIANT(file->payload == 0); /* a file gets its bytes once */
     payload->next = payloads;
     payload->size = sizeof *payload + size;
     payloads = payload;
@@ -345,6 +347,7 @@ static int save_one(const struct ckpt_file_save *save,
     shared = kind->shared ? find_shared(save, probe) : NULL;
     if (shared != NULL) {
         file->same_as = shared->descriptor;
+        CKPT_INVARIANT(file->same_as < file->descriptor); /* a restart makes that one first */
         file->offset = shared->offset;
         file->size = shared->size;
         file->value = shared->value;
@@ -442,6 +445,8 @@ int ckpt_files_save(struct ckpt_arena *arena, int (*is_lower)(int fd),
         if (error != 0) {
             return error;
         }
+        CKPT_INVARIANT(save.files[i].descriptor == save.descriptors[i] && save.files[i].kind != 0);
+        CKPT_INVARIANT(i == 0 || save.descriptors[i - 1] < save.descriptors[i]);
         save.count++;
     }
     last_files = save.files;

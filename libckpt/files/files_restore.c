@@ -7,6 +7,7 @@
  */
 #include "files/files.h"
 
+#include "base/invariant.h"
 #include "files/concealed_file.h"
 #include "files/file_kind.h"
 
@@ -80,6 +81,7 @@ int ckpt_file_reopen(const struct ckpt_file_restore *restore,
 
 int ckpt_file_lift(const struct ckpt_file_restore *restore, int fd)
 {
+    CKPT_INVARIANT(restore->first_free >= 3);
     int lifted = fcntl(fd, F_DUPFD_CLOEXEC, restore->first_free);
     int error = errno;
 
@@ -247,6 +249,7 @@ static int step_all(struct ckpt_file_restore *restore,
     for (size_t i = 0; i < restore->saved.count && error == 0; i++) {
         const step_function step = step_of(kinds[files[i].kind]);
 
+        CKPT_INVARIANT(kinds[files[i].kind] != NULL); /* see check_files() */
         if (step != NULL) {
             error = step(restore, &files[i], failure);
         }
@@ -320,6 +323,7 @@ static int restore_one(struct ckpt_file_restore *restore,
         fd = ckpt_file_lift(restore, fd);
         error = fd;
     }
+    CKPT_INVARIANT(fd < 0 || fd > file->descriptor); /* dup3() needs two numbers */
     if (fd >= 0 && dup3(fd, file->descriptor, flags) < 0) {
         error = -errno;
         close(fd);
