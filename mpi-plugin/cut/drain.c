@@ -4,6 +4,7 @@
  */
 #include "cut/drain.h"
 
+#include "base/invariant.h"
 #include "cut/message_log.h"
 #include "cut/synchronous_send.h"
 #include "handles/kinds.h"
@@ -76,6 +77,7 @@ static int receive_matched(MPI_Message message)
     error = ckpt_log_receive(&room, (MPI_Message *)&message->handle.lower);
     message->entry = room.entry;
     message->handle.lower = NULL;
+    CKPT_INVARIANT(room.entry->source >= 0 && room.entry->source < message->communicator->peers);
     message->communicator->received[room.entry->source]++;
     return error;
 }

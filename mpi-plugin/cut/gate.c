@@ -3,6 +3,7 @@
  * gate.c - where a rank stops by itself: before a collective that the cut leaves
  * for later, and in waits that may not end before the cut.
  */
+#include "base/invariant.h"
 #include "cut/agent_link.h"
 #include "cut/collective.h"
 #include "cut/epoch.h"
@@ -79,6 +80,7 @@ static void wait_at_gate(MPI_Comm communicator)
     }
     ckpt_service();
     while (is_shut(communicator)) {
+        CKPT_INVARIANT(communicator->slot < CKPT_CLOCK_SLOTS); /* others have no target */
         ckpt_checkpoint.hold = 1;
         ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_GATE, communicator->slot,
                           0, 1);

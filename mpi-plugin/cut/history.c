@@ -4,6 +4,7 @@
  */
 #include "cut/history.h"
 
+#include "base/invariant.h"
 #include "cut/rank_page.h"
 #include "sys/syscall.h"
 
@@ -32,6 +33,7 @@ void ckpt_history_add(enum ckpt_seen_kind kind, int peer, uint64_t value)
 {
     struct ckpt_history *history = &ckpt_rank_page()->history;
 
+    CKPT_INVARIANT((unsigned)kind < CKPT_SEEN_KINDS && history->kept <= CKPT_HISTORY_EVENTS);
     history->count[kind]++;
     history->logged_bytes += kind == CKPT_SEEN_LOGGED ? value : 0;
     if (history->kept < CKPT_HISTORY_EVENTS) {

@@ -5,6 +5,7 @@
 #include "cut/partition.h"
 
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "cut/message_log.h"
 #include "handles/communicator.h"
 #include "handles/kinds.h"
@@ -371,6 +372,8 @@ static int fill(MPI_Request request, size_t offset, size_t size)
         const size_t part = size < end - offset ? size : end - offset;
 
         whole->filled[partition] += part;
+        CKPT_INVARIANT(partition < (size_t)whole->partitions &&
+                       whole->filled[partition] <= whole->size);
         if (whole->filled[partition] == whole->size) {
             code = unpack(request, (int)partition);
         }

@@ -4,6 +4,7 @@
  */
 #include "cut/report.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "cut/agent_link.h"
 #include "cut/attach.h"
@@ -121,6 +122,7 @@ void ckpt_report_place(uint32_t type, enum ckpt_place place, uint64_t slot,
     struct ckpt_message message = {.type = type,
                                    .epoch = ckpt_checkpoint.epoch};
 
+    CKPT_INVARIANT(place >= CKPT_PLACE_FREE && place <= CKPT_PLACE_WAIT);
     message.arg[0] = place;
     message.arg[1] = slot;
     message.arg[2] = flags;

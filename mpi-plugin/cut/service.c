@@ -3,6 +3,7 @@
  * service.c - when this rank answers the agent: at the end of a wrapper, or in
  * the handler of the checkpoint signal (cut/inside.c).
  */
+#include "base/invariant.h"
 #include "cut/service.h"
 #include "cut/service_thread.h"
 
@@ -62,6 +63,7 @@ static int next_message(struct ckpt_message *message)
 {
     int got = ckpt_agent_receive(message, 0);
 
+    CKPT_INVARIANT(ckpt_checkpoint.helping >= 0);
     while (got == 0 && (ckpt_checkpoint.hold || ckpt_checkpoint.helping > 0)) {
         if (!ckpt_agent_poll(1)) {
             ckpt_log_progress();
@@ -187,6 +189,7 @@ void ckpt_service(void)
         if (!begin_service()) {
             return;
         }
+        CKPT_INVARIANT(ckpt_state == CKPT_STATE_SERVICE);
         do {
             ckpt_checkpoint.signalled = 0;
             ckpt_pending = 0;
