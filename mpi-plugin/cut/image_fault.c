@@ -5,11 +5,12 @@
 #include "cut/image_fault.h"
 
 #include "base/text.h"
+#include "cut/rank_page.h"
 #include "runtime/runtime.h"
 
 #define NAME "rank-unsound"
 
-static uint64_t described; /* descriptions so far, with this fault chosen */
+static int is_done;
 
 /* Returns whether CKPT_FAULT chooses this fault for `rank`, and the COUNT. */
 static int is_chosen(int rank, uint64_t *count_p)
@@ -33,12 +34,14 @@ static int is_chosen(int rank, uint64_t *count_p)
 
 void ckpt_image_fault(struct ckpt_region *regions, size_t count, int rank)
 {
+    const uint64_t committed = __atomic_load_n(&ckpt_rank_page()->committed, __ATOMIC_ACQUIRE);
     uint64_t due;
 
-    if (count > 1 && is_chosen(rank, &due) && ++described == due) {
+    if (count > 1 && !is_done && is_chosen(rank, &due) && committed + 1 == due) {
         const struct ckpt_region first = regions[0];
 
         regions[0] = regions[1];
         regions[1] = first;
+        is_done = 1;
     }
 }

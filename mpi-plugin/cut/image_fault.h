@@ -9,9 +9,10 @@
 
 #include <stddef.h>
 
-/* CKPT_FAULT=rank-unsound[:COUNT][@RANK]: at the COUNT-th description (default: the first) of
- * that rank (default: each) exchanges the first two regions of the list. The agents have
- * already refused malformed values. Context: quiesced. */
+/* CKPT_FAULT=rank-unsound[:COUNT][@RANK]: once, when COUNT - 1 checkpoints of this launch have
+ * been committed (default: none), exchanges the first two regions of that rank's list (default:
+ * of each). A rank may describe itself several times in a checkpoint. The agents have already
+ * refused malformed values. Context: quiesced. */
 void ckpt_image_fault(struct ckpt_region *regions, size_t count, int rank);
 
 #endif
