@@ -3,6 +3,7 @@
  * recipes.c - record how all live objects were made; make them again.
  */
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "ckpt/failure.h"
 #include "cut/collective.h"
 #include "cut/epoch.h"
@@ -84,6 +85,7 @@ int ckpt_recipes_record(struct ckpt_failure *failure)
             }
         }
     }
+    CKPT_INVARIANT(!ckpt_recipes_missing); /* a description makes no object */
     return 0;
 }
 
