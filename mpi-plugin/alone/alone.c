@@ -7,6 +7,7 @@
 #include "alone/identity.h"
 #include "alone/nothing_lower.h"
 #include "alone/shell.h"
+#include "base/invariant.h"
 #include "base/text.h"
 #include "ckpt/wire.h"
 #include "cut/agent_link.h"
@@ -36,6 +37,7 @@ static void open_program(void)
     extern char **environ;
     int error;
 
+    CKPT_INVARIANT(!alone);
     ckpt_runtime_enter(environ, getauxval(AT_SYSINFO_EHDR));
     ckpt_runtime_open_process();
     ckpt_nothing_lower(&ckpt_lower);

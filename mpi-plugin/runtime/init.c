@@ -3,6 +3,7 @@
  * init.c - MPI_Init, MPI_Finalize and the queries allowed around them (MPI 3.1,
  * sections 8.6, 8.7 and 12.4).
  */
+#include "base/invariant.h"
 #include "config.h"
 #include "runtime/init.h"
 
@@ -154,6 +155,7 @@ static void start(int required)
     struct ckpt_failure failure = {""};
     int rank, size, code, error;
 
+    CKPT_INVARIANT(phase == CKPT_RUNTIME_BEFORE);
     ckpt_slow_path &= ~CKPT_SLOW_OUTSIDE;
     ckpt_runtime_need_library();
     main_thread = pthread_self();
@@ -168,6 +170,7 @@ static void start(int required)
         (void)ckpt_fail(&failure, error, "no memory for the rank page");
         give_up(&failure);
     }
+    CKPT_INVARIANT(rank >= 0 && rank < size);
     ckpt_communicators_open();
     if (agree_on_collectives() != MPI_SUCCESS || allow_threads() != 0) {
         (void)ckpt_fail(&failure, -EAGAIN, "no thread for the MPI library");
@@ -257,6 +260,7 @@ static int stop(void)
 {
     int code, length;
 
+    CKPT_INVARIANT(phase == CKPT_RUNTIME_ACTIVE);
     ckpt_begin();
     ckpt_partition_close();
     ckpt_end();

@@ -4,6 +4,7 @@
  */
 #include "runtime/runtime.h"
 
+#include "base/invariant.h"
 #include "cut/epoch.h"
 #include "cut/report.h"
 #include "handles/communicator.h"
@@ -74,6 +75,7 @@ static void copy_environment(char *const *from)
             used += length;
         }
     }
+    CKPT_INVARIANT(used <= sizeof(environment_text) && count < ENVIRONMENT_ENTRIES);
     launch_environment[count] = NULL;
 }
 
@@ -81,6 +83,7 @@ static void fill_table(const char *library)
 {
     uint32_t i;
 
+    CKPT_INVARIANT(ckpt_predefined_count <= OBJECT_CAPACITY);
     memset(&ckpt_lower, 0, sizeof(ckpt_lower));
     for (i = 0; i < ckpt_predefined_count; i++) {
         object_names[i] = ckpt_predefined[i].symbol;
@@ -157,6 +160,7 @@ int ckpt_runtime_load(char *const environment[], uint64_t vdso,
         return error;
     }
     ckpt_lanes_forget(ckpt_lower.thread_pointer);
+    CKPT_INVARIANT(ckpt_lower.thread_pointer != 0 && ckpt_lower.thread_pointer % 16 == 0);
     for (i = 0; i < CKPT_FN_COUNT; i++) {
         if (ckpt_lower_function[i] == NULL) {
             ckpt_lower_function[i] = (void *)missing_function;
@@ -191,6 +195,9 @@ int ckpt_runtime_lower_ranges(struct ckpt_range *ranges, int capacity)
     ckpt_leave(upper);
     if (count < 0) {
         return count;
+    }
+    if (!CKPT_INVARIANT(count <= capacity)) {
+        return -E2BIG;
     }
     return count + ckpt_lower_loader_ranges(ranges + count, capacity - count);
 }

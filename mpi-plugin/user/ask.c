@@ -5,6 +5,7 @@
  */
 #include "user/ask.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "cut/agent_link.h"
 #include "cut/report.h"
@@ -28,6 +29,7 @@ void ckpt_ask_tell(void)
     struct ckpt_message message = {.type = CKPT_MSG_ASK};
     const uint64_t number = __atomic_load_n(&asked, __ATOMIC_ACQUIRE);
 
+    CKPT_INVARIANT(number >= told);
     if (number != told) {
         told = number;
         message.arg[0] = number;
@@ -47,7 +49,7 @@ void ckpt_ask_answered(const struct ckpt_message *message)
 {
     if (message->arg[0] == CKPT_ANSWER_TO_ALL) {
         ckpt_ask_forget(message->text);
-    } else {
+    } else if (CKPT_INVARIANT(message->arg[0] <= __atomic_load_n(&asked, __ATOMIC_ACQUIRE))) {
         answer(message->arg[0], message->text);
     }
 }
