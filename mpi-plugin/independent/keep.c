@@ -200,6 +200,7 @@ static int make_copy(struct ckpt_context *here, struct ckpt_message *message,
         return error;
     }
     ckpt_files_allow_mappings(0); /* the copy must not see later changes of the files */
+    CKPT_INVARIANT(ckpt_threads_are_frozen() && ckpt_staged_count == 0);
     error = ckpt_process_image(here, &snapshot, failure);
     ckpt_files_allow_mappings(1);
     if (error == 0) {
@@ -272,6 +273,7 @@ static void publish(struct ckpt_message *message, int connection)
 {
     struct ckpt_independent_rank *self = ckpt_independent_self;
 
+    CKPT_INVARIANT(!ckpt_replaying && ckpt_staged_count == 0);
     self->kept++;
     self->kept_interval = ckpt_time[ckpt_time_rank];
     self->kept_uncovered = self->uncovered;
