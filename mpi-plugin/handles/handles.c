@@ -158,7 +158,6 @@ static void lock_lists(void)
 
 static void unlock_lists(void)
 {
-    CKPT_INVARIANT(!ckpt_multiple || lists_locked);
     __atomic_store_n(&lists_locked, 0, __ATOMIC_RELEASE);
 }
 

@@ -73,7 +73,7 @@ static int collect(MPI_Request *request_p, MPI_Status *status)
     if (request->request_kind == CKPT_REQUEST_GENERALIZED) {
         close_generalized(request, 1);
     }
-    CKPT_INVARIANT(request->active && request->complete);
+    CKPT_INVARIANT(request->complete);
     code = request->code;
     give_status(status, &request->status);
     if (!request->persistent) {
