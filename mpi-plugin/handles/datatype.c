@@ -178,7 +178,7 @@ static int make(const int64_t **word, MPI_Datatype *made)
     c.address_count = (int)w[2];
     c.type_count = (int)w[3];
     w += 4;
-    CKPT_INVARIANT(w[1] >= 0 && w[2] >= 0 && w[3] >= 0);
+    CKPT_INVARIANT(c.integer_count >= 0 && c.address_count >= 0 && c.type_count >= 0);
     c.size = (size_t)(c.integer_count + c.type_count) * 8 + 16;
     c.types = ckpt_memory_alloc(c.size);
     if (c.types == NULL) {
