@@ -56,6 +56,8 @@ constexpr std::string_view known_faults[] = {
     "rank-tells-seldom",       /* nine of ten independent checkpoints are not reported to other
                                   ranks, which need the reports to trim their logs (checked by
                                   the plugin) */
+    "rank-unsound",            /* a rank's list of its memory is damaged while it describes itself
+                                  (by the plugin) */
     "agent-at-watched",        /* the agent dies when a rank has made a userfaultfd */
     "agent-at-fault",          /* the agent dies when a rank waits to write (cll) */
     "agent-at-join",           /* the agent dies when a rank has introduced itself */

@@ -6,6 +6,7 @@
 
 #include "base/descriptor_info.h"
 #include "base/directory.h"
+#include "base/invariant.h"
 #include "base/text.h"
 #include "files/file_kind.h"
 #include "sys/syscall.h"
@@ -276,6 +277,7 @@ static int save_one(const struct ckpt_file_save *save,
     shared = kind->shared ? find_shared(save, probe) : NULL;
     if (shared != NULL) {
         file->same_as = shared->descriptor;
+        CKPT_INVARIANT(file->same_as < file->descriptor); /* a restart makes that one first */
         file->offset = shared->offset;
         file->size = shared->size;
         file->value = shared->value;
@@ -373,6 +375,8 @@ int ckpt_files_save(struct ckpt_arena *arena, int (*is_lower)(int fd),
         if (error != 0) {
             return error;
         }
+        CKPT_INVARIANT(save.files[i].descriptor == save.descriptors[i] && save.files[i].kind != 0);
+        CKPT_INVARIANT(i == 0 || save.descriptors[i - 1] < save.descriptors[i]);
         save.count++;
     }
     last_files = save.files;

@@ -7,6 +7,7 @@
  */
 #include "files/files.h"
 
+#include "base/invariant.h"
 #include "files/concealed_file.h"
 #include "files/file_kind.h"
 
@@ -132,6 +133,7 @@ static int step_all(struct ckpt_file_restore *restore,
     for (size_t i = 0; i < restore->saved.count && error == 0; i++) {
         const step_function step = step_of(kinds[files[i].kind]);
 
+        CKPT_INVARIANT(kinds[files[i].kind] != NULL); /* see check_files() */
         if (step != NULL) {
             error = step(restore, &files[i], failure);
         }
@@ -205,6 +207,7 @@ static int restore_one(struct ckpt_file_restore *restore,
         fd = ckpt_file_lift(restore, fd);
         error = fd;
     }
+    CKPT_INVARIANT(fd < 0 || fd > file->descriptor); /* dup3() needs two numbers */
     if (fd >= 0 && dup3(fd, file->descriptor, flags) < 0) {
         error = -errno;
         close(fd);

@@ -11,6 +11,7 @@
 #include "files/inotify.h"
 
 #include "base/descriptor_info.h"
+#include "base/invariant.h"
 #include "base/text.h"
 #include "files/watched.h"
 #include "sys/syscall.h"
@@ -23,6 +24,8 @@
 #define LINE "inotify wd:"
 #define LARGEST_WATCH (1 << 20) /* the largest number that a restart reaches within a few
                                    seconds */
+_Static_assert(sizeof(struct ckpt_inotify_watch) % 8 == 0, "records stay aligned");
+
 
 /* A watch, as fdinfo reports it. */
 struct line {
@@ -164,6 +167,7 @@ static int write_watches(const char *text, struct ckpt_file *file,
         watch->reserved = 0;
         ckpt_text_copy(to + sizeof *watch, watch->size - sizeof *watch,
                        (*calls)->path);
+        CKPT_INVARIANT(to + watch->size <= (char *)(uintptr_t)file->payload + file->payload_size);
         to += watch->size;
     }
     return 0;

@@ -20,6 +20,7 @@
 
 #define FIRST_FREE 16 /* above the descriptor numbers of the relay */
 #define REPORT     6  /* in the relay, until execve() */
+_Static_assert(REPORT > CKPT_RELAY_PAGE && FIRST_FREE > REPORT, "the numbers are apart");
 
 /* Maximum bytes that the relay reads ahead of the program. Input that the launcher cannot
  * repeat must be in the image, so the relay reads as far ahead of it as possible. */

@@ -8,6 +8,7 @@
  */
 #include "files/socket.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "sys/syscall.h"
 
@@ -82,6 +83,8 @@ static int describe(const struct ckpt_file_probe *probe,
         socket->remote_size = size;
         socket->state = CKPT_SOCKET_CONNECTED;
     }
+    CKPT_INVARIANT(socket->local_size <= sizeof socket->local &&
+                   socket->remote_size <= sizeof socket->remote);
     if (get_int(fd, SOL_SOCKET, SO_ACCEPTCONN) > 0) {
         socket->state = CKPT_SOCKET_LISTENING;
     }
@@ -199,6 +202,7 @@ static int pack(const struct ckpt_file_probe *probe, struct ckpt_file *file,
     socket->packet_count = queue->count;
     socket->option_count = (uint32_t)ckpt_socket_options_read(
         probe->fd, socket, options);
+    CKPT_INVARIANT(socket->option_count <= CKPT_SOCKET_OPTIONS);
     options_size = socket->option_count * sizeof *options;
     at = (char *)ckpt_file_payload(file, sizeof *socket + options_size +
                                              queue->size);

@@ -8,6 +8,7 @@
  */
 #include "ipc/system_v.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "ipc/system_v_objects.h"
 #include "sys/syscall.h"
@@ -25,6 +26,7 @@
 
 #define CAPACITY 4096u /* a power of two */
 #define NANOSECONDS 1000000000
+_Static_assert(CAPACITY == 1u << (32 - 20), "a hash is a place in the table");
 
 static uint64_t table[CAPACITY]; /* kind << 32 | id; 0: free */
 static int is_full;
@@ -39,6 +41,7 @@ int ckpt_system_v_note(enum ckpt_system_v_kind kind, int id)
     const uint64_t entry = (uint64_t)kind << 32 | (uint32_t)id;
     const uint32_t start = (uint32_t)id * 2654435761u >> 20;
 
+    CKPT_INVARIANT(kind >= CKPT_SYSTEM_V_MEMORY && kind <= CKPT_SYSTEM_V_QUEUE);
     for (uint32_t i = 0; i < CAPACITY && id >= 0; i++) {
         uint64_t *place = &table[(start + i) % CAPACITY];
         uint64_t found = __atomic_load_n(place, __ATOMIC_RELAXED);
@@ -114,6 +117,7 @@ int ckpt_system_v_require_attached(const struct ckpt_region *regions,
         struct shmid_ds status = {0};
         long result;
 
+        CKPT_INVARIANT(kind_of(table[i]) <= CKPT_SYSTEM_V_QUEUE);
         if (kind_of(table[i]) != CKPT_SYSTEM_V_MEMORY ||
             is_attached(regions, count, id)) {
             continue;
@@ -160,6 +164,9 @@ int ckpt_system_v_save(struct ckpt_arena *arena, struct ckpt_failure *failure)
         const enum ckpt_system_v_kind kind = kind_of(table[i]);
 
         if (kind > CKPT_SYSTEM_V_MEMORY) {
+            if (!CKPT_INVARIANT(saved_count < noted)) { /* no thread runs that could note one */
+                return ckpt_unsound_refuse(failure);
+            }
             error = (kind == CKPT_SYSTEM_V_QUEUE
                          ? ckpt_system_v_save_queue
                          : ckpt_system_v_save_semaphores)(
@@ -292,6 +299,7 @@ int ckpt_system_v_restore(int64_t since, struct ckpt_failure *failure)
 {
     int error = 0;
 
+    CKPT_INVARIANT(saved_count == 0 || saved != NULL);
     for (size_t i = 0; i < saved_count && error == 0; i++) {
         error = restore_one(&saved[i], since, failure);
     }

@@ -4,6 +4,7 @@
  */
 #include "journal/sites.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "journal/call.h"
 #include "sys/cpu.h"
@@ -30,6 +31,7 @@
 #define REACH          (1ul << 30) /* range of a jump, with a margin */
 #define VECTOR_STATES  0xe7u /* x87, SSE, AVX, AVX-512: the state that C code may use */
 #define OSXSAVE        (1u << 27)
+_Static_assert(BETWEEN_SIZE + 24 <= STUB_SIZE, "a stub has room for its instructions");
 
 /* enter.S */
 extern const unsigned char ckpt_journal_tail[], ckpt_journal_tail_end[];
@@ -185,6 +187,7 @@ static int find_sites(struct ckpt_failure *failure)
             return ckpt_refuse(failure, CKPT_REFUSAL_TOO_MANY_OBJECTS, -E2BIG,
                                "libc has too many system calls");
         }
+        CKPT_INVARIANT(site.number / 64 < sizeof(found) / sizeof(found[0]));
         found[site.number / 64] |= UINT64_C(1) << site.number % 64;
         sites.site[sites.count++] = site;
     }
@@ -238,6 +241,7 @@ static void write_stub(unsigned char *stub, struct ckpt_journal_site *site)
     const uint64_t enter = (uint64_t)(uintptr_t)ckpt_journal_enter;
     const uint64_t address = (uint64_t)(uintptr_t)site;
 
+    CKPT_INVARIANT(between_size(site) <= BETWEEN_SIZE);
     memcpy(stub, (const void *)(uintptr_t)(site->start + MOVE_SIZE),
            between_size(site));
     stub += between_size(site);
@@ -255,6 +259,7 @@ static void write_jump(const struct ckpt_journal_site *site,
     unsigned char *at = (unsigned char *)(uintptr_t)site->start;
     const int32_t distance = (int32_t)(stub - (at + MOVE_SIZE));
 
+    CKPT_INVARIANT(distance == stub - (at + MOVE_SIZE)); /* within the reach of a jump */
     memcpy(at + 1, &distance, sizeof(distance));
     at[0] = 0xe9;
 }

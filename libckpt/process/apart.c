@@ -4,6 +4,7 @@
  */
 #include "process/apart.h"
 
+#include "base/invariant.h"
 #include "sys/syscall.h"
 
 #include <errno.h>
@@ -36,6 +37,7 @@ int ckpt_run_apart(int (*work)(void *argument), void *argument, char *stack_top)
     uint64_t mask;
     int child;
 
+    CKPT_INVARIANT((uintptr_t)stack_top % 16 == 0);
     ckpt_sys_sigprocmask(SIG_BLOCK, &all, &mask);
     child = clone(run, stack_top, CLONE_VM | CLONE_VFORK, &task);
     if (child < 0) {
@@ -45,5 +47,6 @@ int ckpt_run_apart(int (*work)(void *argument), void *argument, char *stack_top)
         (void)ckpt_syscall4(SYS_wait4, child, 0, __WALL, 0);
     }
     ckpt_sys_sigprocmask(SIG_SETMASK, &mask, NULL);
+    CKPT_INVARIANT(task.result <= 0);
     return task.result;
 }

@@ -5,6 +5,7 @@
 #include "process/children.h"
 
 #include "base/directory.h"
+#include "base/invariant.h"
 #include "base/text.h"
 #include "memory/maps.h"
 #include "sys/syscall.h"
@@ -43,6 +44,7 @@ static long read_text(int pid, const char *name, char text[COMMAND_SIZE])
     while (size > 0 && (text[size - 1] == '\0' || text[size - 1] == '\n')) {
         size--;
     }
+    CKPT_INVARIANT(size < COMMAND_SIZE);
     text[size] = '\0';
     for (long i = 0; i < size; i++) {
         text[i] = text[i] == '\0' || text[i] == '\n' ? ' ' : text[i];

@@ -8,6 +8,7 @@
 #endif
 #include "process/frozen_copy.h"
 
+#include "base/invariant.h"
 #include "ckpt/snapshot.h"
 #include "memory/advice.h"
 #include "sys/syscall.h"
@@ -23,6 +24,7 @@
 #include <sys/socket.h>
 
 #define STACK_SIZE CKPT_APART_STACK_SIZE
+_Static_assert(STACK_SIZE % 4096 == 0, "the copy releases whole pages around its stack");
 
 static struct {
     int connection; /* the copy's end of the connection */
@@ -135,6 +137,7 @@ int ckpt_frozen_copy_make(struct ckpt_frozen_copy *copy, int reader,
         return ckpt_fail(failure, (int)pid, "no copy of the process (error %d)",
                          (int)-pid);
     }
+    CKPT_INVARIANT(pid > 0 && pid != ckpt_sys_getpid());
     copy->pid = (int)pid;
     copy->connection = ends[0];
     return 0;

@@ -7,6 +7,8 @@
  */
 #include "process/vdso.h"
 
+#include "base/invariant.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
@@ -242,6 +244,7 @@ static int redirect(unsigned char *saved, const struct image *image,
     }
     target = find_function(kernel, name);
     if (target != 0) {
+        CKPT_INVARIANT(offset + CODE_SIZE <= image->size);
         write_jump(saved + offset, kernel_address + target);
         return 0;
     }

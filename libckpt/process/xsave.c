@@ -8,6 +8,7 @@
  */
 #include "process/xsave.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "sys/syscall.h"
 
@@ -35,6 +36,9 @@ struct frame_words {
     uint32_t size;
 };
 #define FRAME_WORDS_OFFSET 464
+_Static_assert(FRAME_WORDS_OFFSET + sizeof(struct frame_words) <= LEGACY_SIZE,
+               "the kernel's words are in the legacy area");
+_Static_assert(CKPT_XSAVE_COMPONENTS <= 32, "a component is a bit of a word");
 #define FRAME_MAGIC 0x46505853u
 
 static const char *name_of(unsigned component, char text[32])
@@ -46,6 +50,7 @@ static const char *name_of(unsigned component, char text[32])
         [19] = "apx-state",
     };
 
+    CKPT_INVARIANT(component < CKPT_XSAVE_COMPONENTS);
     if (component < sizeof(names) / sizeof(names[0]) && names[component] != NULL) {
         return names[component];
     }
@@ -163,6 +168,7 @@ int ckpt_xsave_check_frame(const struct ckpt_xsave *xsave, uint32_t frame_size,
                            "thread %s has %u bytes of registers, this CPU is known to have %u",
                            thread, frame_size, ckpt_xsave_frame_size(xsave));
     }
+    CKPT_INVARIANT(xsave->permitted >> FIRST != 0); /* the loop ends */
     while ((xsave->permitted >> component & 1u) == 0) {
         component++;
     }

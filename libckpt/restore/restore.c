@@ -5,6 +5,7 @@
 #include "restore/restore.h"
 
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "memory/maps.h"
 #include "restore/restore_state.h"
 #include "sys/cpu.h"
@@ -122,6 +123,8 @@ static void add_vdso_part(struct ckpt_vdso_group *group,
     if (group->part_count == sizeof group->parts / sizeof group->parts[0]) {
         return;
     }
+    CKPT_INVARIANT(group->part_count == 0 ||
+                   group->parts[group->part_count - 1].end <= range.start);
     group->parts[group->part_count++] = range;
     if (is_image) {
         group->image = range;
@@ -284,6 +287,8 @@ static int reserve_final_addresses(struct ckpt_restore *restore,
     int error = 0;
 
     if (layout->vdso_start < layout->vdso_end && group.start < group.end) {
+        CKPT_INVARIANT(restore->vdso.image.start >= group.start &&
+                       restore->vdso.image.end <= group.end);
         restore->vdso_home.start =
             layout->vdso_start - (restore->vdso.image.start - group.start);
         restore->vdso_home.end =
@@ -480,6 +485,7 @@ int ckpt_restore_stage(struct ckpt_restore *restore, size_t index, int content,
     int64_t address;
     int fd = -1;
 
+    CKPT_INVARIANT(index < restore->snapshot.region_count);
     if (stage->address != 0) {
         return ckpt_refuse(failure, CKPT_REFUSAL_UNUSABLE_CHECKPOINT, -EEXIST,
                            "region %x-%x is already staged",
@@ -505,6 +511,7 @@ int ckpt_restore_stage(struct ckpt_restore *restore, size_t index, int content,
                          region->start, region->end, path,
                          strerror((int)-address));
     }
+    CKPT_INVARIANT((uint64_t)address % PAGE == 0);
     stage->address = (uint64_t)address;
     stage->protection = (uint32_t)protection;
     *address_p = (void *)address;

@@ -8,6 +8,7 @@
  */
 #include "restore/restore.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "restore/restore_state.h"
 
@@ -141,6 +142,7 @@ int ckpt_restore_stage_shared(struct ckpt_restore *restore, size_t index,
     int64_t result;
     int error = 0;
 
+    CKPT_INVARIANT(index < restore->snapshot.region_count);
     if (stage->address != 0) {
         return ckpt_refuse(failure, CKPT_REFUSAL_UNUSABLE_CHECKPOINT, -EEXIST,
                            "region %x-%x is already staged",

@@ -5,6 +5,7 @@
  */
 #include "restore/restore.h"
 
+#include "base/invariant.h"
 #include "restore/restore_state.h"
 
 #include <errno.h>
@@ -125,6 +126,7 @@ int ckpt_restore_stage_system_v(struct ckpt_restore *restore, size_t index,
                            "System V shared memory %d cannot be attached: %s",
                            (int)region->inode, strerror(-error));
     }
+    CKPT_INVARIANT(end > region->file_offset && (uint64_t)memory % PAGE == 0);
     if (region->file_offset > 0) { /* the program had unmapped this part */
         munmap((void *)memory, region->file_offset);
     }

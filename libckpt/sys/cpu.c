@@ -4,6 +4,7 @@
  */
 #include "sys/cpu.h"
 
+#include "base/invariant.h"
 #include "sys/thread_pointer.h"
 
 #include <cpuid.h>
@@ -18,6 +19,7 @@ enum word {
     LEAFD_1_EAX,
     XCR0,
 };
+_Static_assert(XCR0 + 1 == CKPT_CPU_FEATURE_WORDS, "each word of a snapshot has a name");
 
 #define OSXSAVE (1u << 27) /* in LEAF1_ECX: xgetbv may be used */
 #define FSGSBASE (1u << 0) /* in LEAF7_EBX */
@@ -173,12 +175,14 @@ static int list_lost(const uint32_t *from, const uint32_t *to,
         const struct feature *feature = &features[i];
         uint32_t lost = from[feature->word] & ~to[feature->word];
 
+        CKPT_INVARIANT(feature->word < CKPT_CPU_FEATURE_WORDS && feature->bit < 32);
         if ((lost >> feature->bit & 1u) != 0 && counts(feature)) {
             used = append(text, size, used, feature->name);
             count++;
         }
     }
     if (size > 0) {
+        CKPT_INVARIANT(used < size);
         text[used] = '\0';
     }
     return count;

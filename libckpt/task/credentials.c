@@ -5,6 +5,7 @@
  */
 #include "task/credentials.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "sys/syscall.h"
 #include "task/threads.h"
@@ -108,6 +109,7 @@ int ckpt_credentials_read(int tid, struct ckpt_credentials *credentials)
         read_numbers("Gid:\t", credentials->group, 4) != 4) {
         return -EPROTO;
     }
+    CKPT_INVARIANT(count <= CKPT_GROUPS);
     credentials->group_count = (uint32_t)count;
     credentials->inheritable = read_set("CapInh:\t");
     credentials->permitted = read_set("CapPrm:\t");
@@ -159,6 +161,7 @@ int ckpt_credentials_save(struct ckpt_failure *failure)
     if (error != 0) {
         return ckpt_fail(failure, error, "the credentials cannot be read (error %d)", -error);
     }
+    CKPT_INVARIANT(now.group_count <= CKPT_GROUPS && now.zero == 0);
     if (now.seccomp != start.seccomp || now.filters != start.filters) {
         return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_CREDENTIALS, -ENOTSUP,
                            "the program has set a filter of its system calls (seccomp), which "
@@ -193,6 +196,11 @@ struct ckpt_credentials ckpt_credentials_wanted(const struct ckpt_credentials *s
     wanted.effective &= here->effective;
     wanted.bounding &= here->bounding;
     wanted.ambient &= here->ambient;
+    /* A restart gives no right that the program did not have. */
+    CKPT_INVARIANT((wanted.permitted & ~saved->permitted) == 0);
+    CKPT_INVARIANT((wanted.effective & ~saved->effective) == 0);
+    CKPT_INVARIANT((wanted.bounding & ~saved->bounding) == 0);
+    CKPT_INVARIANT((wanted.ambient & ~saved->ambient) == 0);
     return wanted;
 }
 

@@ -18,6 +18,8 @@
  */
 #include "task/interrupted.h"
 
+#include "base/invariant.h"
+
 #include "sys/futex_clock.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
@@ -276,6 +278,7 @@ static void set_timeout(long number, greg_t *registers)
         left = time_left();
         call.left.tv_sec = left / NANOSECONDS;
         call.left.tv_nsec = left % NANOSECONDS;
+    CKPT_INVARIANT(call.left.tv_sec >= 0 && call.left.tv_nsec >= 0);
     }
 }
 
@@ -316,6 +319,7 @@ int ckpt_interrupted_restart(ucontext_t *context)
         return 0;
     }
     set_timeout(number, registers);
+    CKPT_INVARIANT(may_restart(number));
     registers[REG_RAX] = number;
     registers[REG_RIP] -= SYSCALL_SIZE;
     return 1;
@@ -440,6 +444,7 @@ int ckpt_interrupted_check(struct ckpt_failure *failure)
     const size_t count = ckpt_threads_list(&threads);
 
     for (size_t i = 0; i < count; i++) {
+        CKPT_INVARIANT(threads[i].context != 0 && threads[i].tid != 0); /* it has parked */
         const ucontext_t *context = (const ucontext_t *)threads[i].context;
 
         if (waits_for_owner(context->uc_mcontext.gregs)) {

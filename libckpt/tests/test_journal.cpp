@@ -434,6 +434,32 @@ TEST_F(Journal, LimitOfFileSizesDoesNotEndTheProgram)
     });
 }
 
+TEST_F(Journal, ErrorAtAMarkLosesNoLaterRecord)
+{
+    run([this] {
+        const std::string name(200, 'n');
+        std::uintmax_t size = 0;
+        rlimit before{};
+        ckpt_failure failure{};
+        for (int i = 0; i < 400; i++) { /* more records than are gathered for one write */
+            put((name + std::to_string(i)).c_str(), "w", "text");
+        }
+        for (const auto &file : fs::directory_iterator(journal_)) {
+            size += file.path().extension() == ".log" ? file.file_size() : 0;
+        }
+        REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+        /* The log has room for the mark, but not for the files in use. */
+        const rlimit limit{size + sizeof(ckpt_journal_record), before.rlim_max};
+        REQUIRE(signal(SIGXFSZ, SIG_IGN) != SIG_ERR); /* a rank that is saved blocks it */
+        REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+        REQUIRE(ckpt_journal_mark(1, 0, &failure) == -EFBIG);
+        REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
+        put("after", "w", "text");
+    });
+    const auto all = texts();
+    EXPECT_NE(std::ranges::find(all, "ABSENT after"), all.end());
+}
+
 TEST_F(Journal, MarkBeginsAgain)
 {
     run([] {

@@ -6,6 +6,7 @@
 
 #include "alone/nothing_lower.h"
 #include "alone/shell.h"
+#include "base/invariant.h"
 #include "base/text.h"
 #include "ckpt/wire.h"
 #include "cut/messages/report.h"
@@ -31,6 +32,7 @@ static void open_program(void)
     extern char **environ;
     int error;
 
+    CKPT_INVARIANT(!alone);
     ckpt_runtime_enter(environ, getauxval(AT_SYSINFO_EHDR));
     ckpt_runtime_open_process();
     ckpt_nothing_lower(&ckpt_lower);

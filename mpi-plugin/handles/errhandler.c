@@ -3,6 +3,7 @@
  * errhandler.c - error handlers, kept in the upper half (MPI 3.1, 8.3): the
  * lower half always returns its errors, and the wrapper calls the handler.
  */
+#include "base/invariant.h"
 #include "handles/communicator.h"
 #include "handles/error_codes.h"
 #include "handles/kinds.h"
@@ -146,6 +147,7 @@ int ckpt_errhandler_create(enum ckpt_kind kind, void *function,
     handler = ckpt_handle_create(CKPT_ERRHANDLER, sizeof(*handler), NULL,
                                  creator, site);
     if (handler != NULL) {
+        CKPT_INVARIANT(kind < CKPT_KIND_COUNT);
         handler->function[kind] = function;
         handler->language = language;
         *handler_p = handler;

@@ -5,6 +5,7 @@
 #include "handles/handles.h"
 
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "handles/attribute.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
@@ -72,6 +73,7 @@ void ckpt_predefined_bind(void)
 {
     uint32_t i, slot;
 
+    CKPT_INVARIANT(ckpt_predefined_count < TABLE_SIZE);
     for (i = 0; i < TABLE_SIZE; i++) {
         table[i].lower = NULL;
     }
@@ -82,6 +84,7 @@ void ckpt_predefined_bind(void)
         if (entry->kind == 0) {
             continue;
         }
+        CKPT_INVARIANT(entry->kind < CKPT_KIND_COUNT);
         handle->lower = ckpt_lower.object[i];
         handle->kind = entry->kind;
         handle->flags |= CKPT_HANDLE_PREDEFINED | CKPT_HANDLE_COMMITTED;
@@ -118,11 +121,13 @@ struct ckpt_handle *ckpt_live(enum ckpt_kind kind)
 {
     struct ckpt_handle *head = live_head(kind);
 
+    CKPT_INVARIANT(head->next->previous == head && head->previous->next == head);
     return head->next == head ? NULL : head->next;
 }
 
 struct ckpt_handle *ckpt_live_next(const struct ckpt_handle *handle)
 {
+    CKPT_INVARIANT(handle->next != NULL && handle->kind < CKPT_KIND_COUNT);
     return handle->next == &live[handle->kind] ? NULL : handle->next;
 }
 
@@ -163,6 +168,7 @@ void ckpt_handle_link(struct ckpt_handle *handle)
     struct ckpt_handle *head = live_head(handle->kind);
 
     lock_lists();
+    CKPT_INVARIANT(head->previous->next == head);
     handle->next = head;
     handle->previous = head->previous;
     head->previous->next = handle;
@@ -173,6 +179,7 @@ void ckpt_handle_link(struct ckpt_handle *handle)
 void ckpt_handle_unlink(struct ckpt_handle *handle)
 {
     lock_lists();
+    CKPT_INVARIANT(handle->previous->next == handle && handle->next->previous == handle);
     handle->previous->next = handle->next;
     handle->next->previous = handle->previous;
     unlock_lists();
@@ -224,6 +231,7 @@ void *ckpt_handle_create(enum ckpt_kind kind, size_t size, void *lower,
 
 static void put_aside(struct ckpt_handle *handle)
 {
+    CKPT_INVARIANT(stale_next < STALE_COUNT);
     struct ckpt_handle *oldest = stale[stale_next];
 
     handle->lower = lower_null(handle->kind);
@@ -238,6 +246,7 @@ static void put_aside(struct ckpt_handle *handle)
 
 void ckpt_handle_destroy(struct ckpt_handle *handle)
 {
+    CKPT_INVARIANT((handle->flags & CKPT_HANDLE_PREDEFINED) == 0);
     ckpt_handle_unlink(handle);
     ckpt_number_forget(handle);
     if (handle->recipe != NULL) {

@@ -5,6 +5,8 @@
 #include "handles/message_log.h"
 
 #include "base/arena.h"
+#include "base/invariant.h"
+
 #include "handles/channels.h"
 #include "runtime/crossing.h"
 #include "runtime/state.h"
@@ -120,6 +122,7 @@ int ckpt_log_receive(struct ckpt_log_room *room, MPI_Message *lower)
 
 void ckpt_log_append(MPI_Comm comm, struct ckpt_log_entry *entry)
 {
+    CKPT_INVARIANT(comm->log_first == NULL || comm->log_last->next == NULL);
     entry->next = NULL;
     if (comm->log_first == NULL) {
         comm->log_first = entry;
@@ -144,6 +147,7 @@ int ckpt_log_waiting(MPI_Comm comm)
         }
         error = ckpt_log_receive(&room, &lower);
         ckpt_log_append(comm, room.entry);
+        CKPT_INVARIANT(room.entry->source >= 0 && room.entry->source < comm->peers);
         comm->received[room.entry->source]++;
     }
     return error;
@@ -160,6 +164,7 @@ void ckpt_log_insert(MPI_Comm comm, struct ckpt_log_entry *entry)
     while ((*link)->order < entry->order) { /* entries without an order are older */
         link = &(*link)->next;
     }
+    CKPT_INVARIANT(*link != NULL); /* the last one has a higher order */
     entry->next = *link;
     *link = entry;
     total_messages++;
@@ -184,6 +189,9 @@ void ckpt_log_take(MPI_Comm comm, struct ckpt_log_entry *entry)
     struct ckpt_log_entry *previous = NULL;
 
     while (*link != entry) {
+        if (!CKPT_INVARIANT(*link != NULL)) { /* it is in the list */
+            return;
+        }
         previous = *link;
         link = &previous->next;
     }
@@ -191,6 +199,7 @@ void ckpt_log_take(MPI_Comm comm, struct ckpt_log_entry *entry)
     if (comm->log_last == entry) {
         comm->log_last = previous;
     }
+    CKPT_INVARIANT(total_messages > 0 && total_bytes >= entry->size);
     total_messages--;
     total_bytes -= entry->size;
     if (__builtin_expect(entry->waiter != 0, 0)) {
@@ -200,6 +209,7 @@ void ckpt_log_take(MPI_Comm comm, struct ckpt_log_entry *entry)
 
 void ckpt_log_free(struct ckpt_log_entry *entry)
 {
+    CKPT_INVARIANT(entry->space >= entry->size);
     ckpt_memory_free(entry->data, entry->space);
     ckpt_memory_free(entry, sizeof(*entry));
 }
@@ -321,6 +331,7 @@ int ckpt_log_collect(void *buffer, int count, MPI_Datatype datatype,
         ckpt_log_free(entry);
         return error;
     }
+    CKPT_INVARIANT(entry->space >= status->_ucount);
     entry->size = status->_ucount;
     *entry_p = entry;
     return 0;

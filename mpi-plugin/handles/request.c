@@ -5,6 +5,8 @@
 #include "handles/request.h"
 
 #include "base/arena.h"
+#include "base/invariant.h"
+
 #include "handles/channels.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
@@ -51,6 +53,7 @@ MPI_Request ckpt_request_new(enum ckpt_request_kind kind, const char *creator,
         request = free_list;
     }
     free_list = request->next_free;
+    CKPT_INVARIANT(!request->active);
     request->nonblocking = NULL;
     request->crossing = 0;
     request->handle.lower = NULL;
@@ -124,6 +127,7 @@ void ckpt_request_retire(MPI_Request request)
     request->complete = 0;
     if (!request->persistent) {
         ckpt_number_forget(&request->handle);
+        CKPT_INVARIANT(free_list != request); /* retired once */
         request->next_free = free_list;
         free_list = request;
     }
@@ -204,6 +208,7 @@ static int test_served(MPI_Request request, int *flag, MPI_Status *status)
     MPI_Request lower = request->handle.lower;
     int code;
 
+    CKPT_INVARIANT(served.request == NULL && lower != NULL);
     request->handle.lower = NULL;
     served.request = request;
     CKPT_CALL(code, Test, &lower, flag, status);
@@ -317,6 +322,7 @@ static unsigned collect_forgotten(void)
 void ckpt_request_forget(MPI_Request request)
 {
     request->handle.flags |= CKPT_HANDLE_FREED;
+    CKPT_INVARIANT(until_look > 0);
     if (--until_look == 0) {
         const unsigned all = collect_forgotten();
 

@@ -5,6 +5,7 @@
 #include "handles/window.h"
 
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "handles/info.h"
 #include "handles/kinds.h"
 #include "handles/window_shared.h"
@@ -296,6 +297,7 @@ int ckpt_windows_regions(struct ckpt_region *regions, int capacity)
         }
         count += ckpt_shared_regions(win, regions + count);
     }
+    CKPT_INVARIANT(count <= capacity);
     return count;
 }
 

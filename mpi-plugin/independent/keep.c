@@ -4,6 +4,7 @@
  */
 #include "independent/keep.h"
 
+#include "base/invariant.h"
 #include "ckpt/failure.h"
 #include "cut/image/process_image.h"
 #include "cut/messages/report.h"
@@ -200,10 +201,15 @@ static int make_copy(struct ckpt_context *here, struct ckpt_message *message,
         return error;
     }
     ckpt_files_allow_mappings(0); /* the copy must not see later changes of the files */
+    CKPT_INVARIANT(ckpt_threads_are_frozen() && ckpt_staged_count == 0);
     error = ckpt_process_image(here, &snapshot, failure);
     ckpt_files_allow_mappings(1);
     if (error == 0) {
         error = ckpt_frozen_copy_make(copy, ckpt_agent_pid(), failure);
+    }
+    if (error == 0 && ckpt_unsound() != NULL) {
+        ckpt_sys_close(copy->connection); /* ends the copy */
+        error = ckpt_unsound_refuse(failure);
     }
     ckpt_threads_thaw();
     message->arg[0] = (uint64_t)copy->pid;
@@ -268,6 +274,7 @@ static void publish(struct ckpt_message *message, int connection)
 {
     struct ckpt_independent_rank *self = ckpt_independent_self;
 
+    CKPT_INVARIANT(!ckpt_replaying && ckpt_staged_count == 0);
     self->kept++;
     self->kept_interval = ckpt_time[ckpt_time_rank];
     self->kept_uncovered = self->uncovered;

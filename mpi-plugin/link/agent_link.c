@@ -7,6 +7,8 @@
 #endif
 #include "link/agent_link.h"
 
+#include "base/invariant.h"
+
 #include "base/text.h"
 #include "link/launch_name.h"
 #include "runtime/runtime.h"
@@ -141,6 +143,7 @@ static void prepare_spawn(const char *namespace)
             spawn.environment[count++] = *from;
         }
     }
+    CKPT_INVARIANT(count < sizeof(spawn.environment) / sizeof(spawn.environment[0]));
     spawn.environment[count] = NULL;
 }
 
@@ -264,6 +267,8 @@ int ckpt_agent_send(struct ckpt_message *message, int fd)
     struct msghdr header = {.msg_iov = &vector, .msg_iovlen = 1};
     long result;
 
+    CKPT_INVARIANT(message->type >= CKPT_MSG_HELLO && message->type < CKPT_MSG_WELCOME);
+    CKPT_INVARIANT(message->text[sizeof(message->text) - 1] == '\0');
     message->magic = CKPT_WIRE_MAGIC;
     message->version = CKPT_WIRE_VERSION;
     if (fd >= 0) {

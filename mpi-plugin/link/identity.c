@@ -13,6 +13,8 @@
 #define PID_DIGITS   10
 #define START_DIGITS 20
 
+_Static_assert(PID_DIGITS + 1 + START_DIGITS + 1 <= CKPT_IDENTITY_SIZE, "the identity's text");
+
 /* Returns the text after the command, which may contain any character: field
  * 3. */
 static const char *behind_command(const char *stat)

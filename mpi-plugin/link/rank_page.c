@@ -7,6 +7,7 @@
 #endif
 #include "link/rank_page.h"
 
+#include "base/invariant.h"
 #include "sys/descriptor.h"
 #include "sys/syscall.h"
 #include "task/busy.h"
@@ -33,6 +34,7 @@ static uint64_t lingering_count;
 
 static void clear_slot(uint32_t slot)
 {
+    CKPT_INVARIANT(slot < slot_count);
     page->clock[slot].id = 0;
     slot_ids[slot] = 0;
 }
@@ -53,6 +55,7 @@ int ckpt_rank_page_open(int rank, int rank_count)
     long fd, address;
     uint32_t i;
 
+    CKPT_INVARIANT(rank >= 0 && rank < rank_count && slot_count <= CKPT_CLOCK_SLOTS);
     fd = ckpt_descriptor_raise(
         (int)ckpt_sys_memfd_create("ckpt-rank-page", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (fd < 0) {
@@ -120,6 +123,7 @@ uint32_t ckpt_rank_page_take(uint64_t id)
 {
     uint32_t slot;
 
+    CKPT_INVARIANT(id != 0 && page->clock_count == slot_count); /* 0 is a free slot */
     for (slot = 0; slot < slot_count && slot_ids[slot] != 0; slot++) {
     }
     if (slot == CKPT_CLOCK_SLOTS) {
@@ -137,6 +141,7 @@ void ckpt_rank_page_give(uint32_t slot)
 {
     uint32_t *place = &lingering[lingering_count % LINGERING];
 
+    CKPT_INVARIANT(slot < slot_count && slot_ids[slot] != 0);
     if (lingering_count >= LINGERING) {
         clear_slot(*place);
     }
@@ -146,5 +151,6 @@ void ckpt_rank_page_give(uint32_t slot)
 
 struct ckpt_clock *ckpt_rank_page_clock(uint32_t slot)
 {
+    CKPT_INVARIANT(slot < slot_count);
     return &page->clock[slot];
 }

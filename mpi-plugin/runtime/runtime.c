@@ -4,6 +4,8 @@
  */
 #include "runtime/runtime.h"
 
+#include "base/invariant.h"
+
 #include "runtime/crossing.h"
 
 #include <mpi.h>
@@ -88,6 +90,7 @@ static void copy_environment(char *const *from)
             used += length;
         }
     }
+    CKPT_INVARIANT(used <= sizeof(environment_text) && count < ENVIRONMENT_ENTRIES);
     launch_environment[count] = NULL;
 }
 
@@ -142,6 +145,9 @@ int ckpt_runtime_lower_ranges(struct ckpt_range *ranges, int capacity)
     ckpt_leave(upper);
     if (count < 0) {
         return count;
+    }
+    if (!CKPT_INVARIANT(count <= capacity)) {
+        return -E2BIG;
     }
     return count + ckpt_lower_loader_ranges(ranges + count, capacity - count);
 }

@@ -4,6 +4,7 @@
  */
 #include "start/load.h"
 
+#include "base/invariant.h"
 #include "cut/messages/markers.h"
 #include "handles/channels.h"
 #include "handles/communicator.h"
@@ -49,6 +50,7 @@ static void fill_table(const char *library)
     ckpt_lower.function = ckpt_lower_function;
     ckpt_lower.object = objects;
     ckpt_lower.interrupt = &ckpt_pending;
+    ckpt_lower.invariant_failed = ckpt_invariant_failed;
     ckpt_lower.armed = &ckpt_checkpoint.armed;
     ckpt_lower.open = &ckpt_epoch_open;
 }
@@ -75,6 +77,7 @@ int ckpt_load(char *const environment[], uint64_t vdso, struct ckpt_failure *fai
         return error;
     }
     ckpt_lanes_forget(ckpt_lower.thread_pointer);
+    CKPT_INVARIANT(ckpt_lower.thread_pointer != 0 && ckpt_lower.thread_pointer % 16 == 0);
     for (i = 0; i < CKPT_FN_COUNT; i++) {
         if (ckpt_lower_function[i] == NULL) {
             ckpt_lower_function[i] = (void *)missing_function;

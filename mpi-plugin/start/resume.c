@@ -9,6 +9,7 @@
 #include "start/resume.h"
 
 #include "alone/alone.h"
+#include "base/invariant.h"
 #include "base/text.h"
 #include "cut/collectives/collective.h"
 #include "cut/collectives/nonblocking.h"
@@ -206,6 +207,7 @@ void ckpt_resume(struct ckpt_resume_info *info)
     struct ckpt_context *goal = ckpt_process_image_goal();
     const int again = goal == &ckpt_collective.again;
 
+    CKPT_INVARIANT(goal != NULL && info->retained_start < info->retained_end);
     ckpt_resumed = 1;
     ckpt_busy_tell(NULL); /* the page is not mapped yet */
     ckpt_journal_suspend(); /* its descriptor and its clock do not exist yet */
@@ -220,7 +222,7 @@ void ckpt_resume(struct ckpt_resume_info *info)
     (void)ckpt_sys_munmap((void *)(uintptr_t)info->retained_start,
                           info->retained_end - info->retained_start);
     ckpt_threads_thaw();
-    if (ckpt_nonblocking_begin_again(&failure) != 0) {
+    if (ckpt_nonblocking_begin_again(&failure) != 0 || ckpt_unsound_refuse(&failure) != 0) {
         give_up(&failure);
     }
     if (!again && blocks_signal()) {

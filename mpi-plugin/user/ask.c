@@ -5,6 +5,7 @@
  */
 #include "user/ask.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "ckpt/failure.h"
 #include "cut/messages/report.h"
@@ -29,6 +30,7 @@ void ckpt_ask_tell(void)
     struct ckpt_message message = {.type = CKPT_MSG_ASK};
     const uint64_t number = __atomic_load_n(&asked, __ATOMIC_ACQUIRE);
 
+    CKPT_INVARIANT(number >= told);
     if (number != told) {
         told = number;
         message.arg[0] = number;

@@ -3,6 +3,7 @@
  * init.c - MPI_Init, MPI_Finalize and the queries allowed around them (MPI 3.1,
  * sections 8.6, 8.7 and 12.4).
  */
+#include "base/invariant.h"
 #include "config.h"
 #include "wrap/init.h"
 

@@ -5,6 +5,7 @@
 #include "handles/window.h"
 
 #include "cut/collectives/collective.h"
+#include "base/invariant.h"
 #include "handles/attribute.h"
 #include "handles/info.h"
 #include "handles/kinds.h"
@@ -82,6 +83,7 @@ static int allocate(MPI_Win win)
     if (base == MAP_FAILED) {
         return MPI_ERR_NO_MEM;
     }
+    CKPT_INVARIANT(room > (size_t)win->size && room % PAGE == 0);
     win->base = base;
     win->room = room;
     return MPI_SUCCESS;

@@ -74,6 +74,7 @@
 #include "ckpt/signal_state.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define CKPT_WIRE_MAGIC 0x574b4343u
@@ -343,7 +344,10 @@ static inline struct ckpt_peer *ckpt_page_peers(struct ckpt_rank_page *page)
 }
 
 static_assert(sizeof(struct ckpt_message) == 512, "layout of ckpt_message");
+static_assert(offsetof(struct ckpt_message, arg) == 24 && offsetof(struct ckpt_message, text) == 88,
+              "layout of ckpt_message");
 static_assert(sizeof(struct ckpt_logged_message) == 48, "layout of a log entry");
+static_assert(offsetof(struct ckpt_logged_message, size) == 40, "layout of a log entry");
 static_assert(sizeof(struct ckpt_clock) == 40, "layout of ckpt_clock");
 static_assert(sizeof(struct ckpt_peer) == 24, "layout of ckpt_peer");
 static_assert(sizeof(struct ckpt_seen) == 24, "layout of ckpt_seen");
@@ -352,5 +356,12 @@ static_assert(sizeof(struct ckpt_history) == 56 + 24 * CKPT_HISTORY_EVENTS,
 static_assert(sizeof(struct ckpt_rank_page) ==
                   48 + 40 * CKPT_CLOCK_SLOTS + sizeof(struct ckpt_history),
               "layout of ckpt_rank_page");
+static_assert(offsetof(struct ckpt_rank_page, committed) == 24 &&
+                  offsetof(struct ckpt_rank_page, signal) == 32 &&
+                  offsetof(struct ckpt_rank_page, clock) == 48,
+              "layout of ckpt_rank_page");
+static_assert(offsetof(struct ckpt_rank_page, history) % sizeof(uint64_t) == 0,
+              "its counters are written with one store each");
+static_assert(CKPT_SEEN_LOGGED + 1 == CKPT_SEEN_KINDS, "each kind of event has a count");
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "journal/log/keep.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "journal/log/record_locks.h"
 #include "sys/syscall.h"
@@ -112,6 +113,7 @@ static const char *place_of(const char *path, uint64_t device)
             return places[i].directory;
         }
     }
+    CKPT_INVARIANT(place_count <= PLACE_CAPACITY);
     if (place_count == PLACE_CAPACITY) {
         return NULL;
     }

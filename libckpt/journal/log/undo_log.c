@@ -8,6 +8,7 @@
 #include "journal/log/undo_log.h"
 
 #include "base/directory.h"
+#include "base/invariant.h"
 #include "base/text.h"
 #include "journal/log/checksum.h"
 #include "sys/descriptor.h"
@@ -267,6 +268,7 @@ static int write_all(const struct iovec *part, int count, size_t length)
     if (done < 0) {
         return (int)done;
     }
+    CKPT_INVARIANT((size_t)done <= length);
     return (size_t)done == length ? 0 : -ENOSPC;
 }
 
@@ -290,6 +292,9 @@ static void complete(struct ckpt_journal_record *record, const char *path,
     if (record->order == 0) {
         record->order = next_order();
     }
+    CKPT_INVARIANT(record->type >= CKPT_JOURNAL_BEGIN && record->type <= CKPT_JOURNAL_OUTPUT);
+    CKPT_INVARIANT(record->path_size <= CKPT_UNDO_PATH && record->other_size <= CKPT_UNDO_PATH);
+    CKPT_INVARIANT(record->order != 0 && record->length - length < sizeof(zeros));
     part[0] = (struct iovec){record, sizeof(*record)};
     part[1] = (struct iovec){(void *)path, record->path_size};
     part[2] = (struct iovec){(void *)other, record->other_size};
@@ -367,6 +372,7 @@ int ckpt_undo_flush(void)
 
 void ckpt_undo_gather(void)
 {
+    CKPT_INVARIANT(!log.gathers); /* gathered records would be lost */
     log.gathers = 1;
     log.used = 0;
 }
@@ -376,6 +382,7 @@ static int gather(const struct iovec *part, int count, size_t length)
 {
     int error = 0;
 
+    CKPT_INVARIANT(log.used <= GATHERED_SIZE && length <= GATHERED_SIZE);
     if (length > GATHERED_SIZE - log.used) {
         error = ckpt_undo_flush();
         ckpt_undo_gather();

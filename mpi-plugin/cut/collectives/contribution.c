@@ -6,6 +6,7 @@
 #include "cut/collectives/contribution.h"
 
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "runtime/crossing.h"
 
 #include <limits.h>
@@ -153,6 +154,7 @@ static int transfer(struct ckpt_nonblocking *call, const struct ckpt_side *side,
             break;
         }
     }
+    CKPT_INVARIANT(code != MPI_SUCCESS || position <= size);
     return code;
 }
 
@@ -167,6 +169,7 @@ int ckpt_contribution_keep(struct ckpt_nonblocking *call)
         return 0;
     }
     if (size > 0) {
+        CKPT_INVARIANT(call->input == NULL);
         call->input = ckpt_memory_alloc(size);
         call->input_size = size;
         if (call->input == NULL ||
@@ -231,6 +234,7 @@ static int lend(struct ckpt_side *side, struct ckpt_scratch *scratch)
 {
     MPI_Aint start;
 
+    CKPT_INVARIANT(scratch->memory == NULL); /* what was lent before was taken back */
     scratch->size = span(side, &start);
     if (side->blocks == 0 || scratch->size == 0) {
         scratch->size = 0;

@@ -4,6 +4,8 @@
  */
 #include "cut/collectives/copy_budget.h"
 
+#include "base/invariant.h"
+
 #include <time.h>
 
 static uint64_t now_us(void)
@@ -19,11 +21,13 @@ void ckpt_copy_budget_fill(struct ckpt_copy_budget *budget, uint64_t now)
     const uint64_t room = CKPT_COPY_SAVED_BYTES - budget->left;
     const uint64_t passed = now > budget->filled ? now - budget->filled : 0;
 
+    CKPT_INVARIANT(budget->left <= CKPT_COPY_SAVED_BYTES);
     if (budget->filled == 0 || passed >= room / CKPT_COPY_BYTES_PER_US) {
         budget->left = CKPT_COPY_SAVED_BYTES;
     } else {
         budget->left += passed * CKPT_COPY_BYTES_PER_US;
     }
+    CKPT_INVARIANT(budget->left <= CKPT_COPY_SAVED_BYTES);
     budget->filled = now;
 }
 

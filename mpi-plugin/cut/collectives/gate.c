@@ -9,6 +9,7 @@
 #include "cut/messages/report.h"
 #include "cut/participant.h"
 #include "link/agent_link.h"
+#include "base/invariant.h"
 #include "runtime/callback.h"
 #include "sys/syscall.h"
 
@@ -79,6 +80,7 @@ static void wait_at_gate(MPI_Comm communicator)
     }
     ckpt_service();
     while (is_shut(communicator)) {
+        CKPT_INVARIANT(communicator->slot < CKPT_CLOCK_SLOTS); /* others have no target */
         ckpt_checkpoint.hold = 1;
         ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_GATE, communicator->slot,
                           0, 1);

@@ -9,6 +9,7 @@
 #include "cut/collectives/contribution.h"
 #include "cut/collectives/copy_budget.h"
 #include "cut/collectives/deferred_completion.h"
+#include "base/invariant.h"
 #include "handles/kinds.h"
 #include "handles/wrapper.h"
 
@@ -39,6 +40,7 @@ static void settle(const struct ckpt_nonblocking *call)
 {
     struct ckpt_clock *clock = call->communicator->clock;
 
+    CKPT_INVARIANT(call->number <= clock->left);
     if (clock->settled < call->number) {
         clock->settled = call->number;
     }
@@ -82,6 +84,7 @@ static int begin(struct ckpt_nonblocking *call,
         ckpt_uncovered_message();
         clock->entered++;
         call->number = ++clock->left;
+        CKPT_INVARIANT(clock->left <= clock->entered);
     }
     return code;
 }
@@ -283,6 +286,7 @@ static void forget(MPI_Request request)
 {
     MPI_Request *link = &told.first, previous = NULL;
 
+    CKPT_INVARIANT(told.count > 0 && told.bytes >= request->nonblocking->input_size);
     for (; *link != request; link = &previous->nonblocking->next_told) {
         previous = *link;
     }
@@ -320,6 +324,7 @@ static int is_over(MPI_Request request)
 /* Forgets the settled ones, and the oldest if there are too many. */
 static void forget_some(void)
 {
+    CKPT_INVARIANT((told.first == NULL) == (told.count == 0));
     while (told.first != NULL) {
         struct ckpt_nonblocking *call = told.first->nonblocking;
 
@@ -343,6 +348,7 @@ int ckpt_nonblocking_told(MPI_Request request)
     }
     if ((request->handle.flags & CKPT_HANDLE_FREED) == 0) {
         request->handle.flags |= CKPT_HANDLE_FREED;
+        CKPT_INVARIANT(told.first == NULL || told.last != NULL);
         call->next_told = NULL;
         *(told.first == NULL ? &told.first : &told.last->nonblocking->next_told) =
             request;

@@ -6,6 +6,7 @@
 #include "cut/collectives/nonblocking.h"
 
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "handles/kinds.h"
 
 #include <string.h>
@@ -15,6 +16,7 @@ static size_t side_size(const struct ckpt_side *side)
     const size_t blocks = (size_t)side->blocks;
     size_t size = 0;
 
+    CKPT_INVARIANT(side->blocks >= 0);
     size += side->types == NULL ? 0 : 2 * blocks * sizeof(void *);
     size += side->displs == NULL ? 0 : blocks * sizeof(MPI_Aint);
     size += side->counts == NULL ? 0 : blocks * sizeof(MPI_Aint);
@@ -89,6 +91,7 @@ ckpt_nonblocking_copy(const struct ckpt_nonblocking *given)
         call->size = size;
         copy_side(&call->send, &more);
         copy_side(&call->receive, &more);
+        CKPT_INVARIANT(more <= (char *)call + size);
     }
     return call;
 }

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE /* O_TMPFILE */
 #include "cut/image/file_content.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "ckpt/journal.h"
 #include "handles/files/file.h"
@@ -33,6 +34,7 @@ static uint64_t next_block(MPI_Comm comm, uint64_t size, uint64_t *block,
                            uint64_t *offset)
 {
     *offset = (*block * (uint64_t)comm->size + (uint64_t)comm->rank) * BLOCK;
+    CKPT_INVARIANT(comm->rank >= 0 && comm->rank < comm->size);
     (*block)++;
     if (*offset >= size) {
         return 0;
@@ -137,6 +139,7 @@ static long copy_block(int from, uint64_t offset, int to, uint64_t at,
         out += (int64_t)part;
         length -= part;
     }
+    CKPT_INVARIANT(result != 0 || length == 0);
     return result;
 }
 
@@ -154,6 +157,7 @@ static long save_beside(const struct ckpt_open_file *open, int fd,
         result = copy_block(fd, offset, copy, done, length);
         done += length;
     }
+    CKPT_INVARIANT(result != 0 || done == share->size);
     if (result == 0) {
         result = ckpt_sys_mmap(NULL, share->size, PROT_READ, MAP_PRIVATE, copy,
                                0);
@@ -185,6 +189,7 @@ static long save_in_memory(const struct ckpt_open_file *open, int fd,
         result = read_all(fd, (char *)share->bytes + done, length, offset);
         done += length;
     }
+    CKPT_INVARIANT(result != 0 || done == share->size);
     return result;
 }
 
@@ -332,6 +337,7 @@ static int restore_share(struct ckpt_open_file *open,
                            offset);
         done += length;
     }
+    CKPT_INVARIANT(result != 0 || share->bytes == NULL || done == share->size);
     (void)ckpt_sys_close((int)fd);
     return result == 0 ? 0 : fail(open, "written again", result, failure);
 }

@@ -5,6 +5,7 @@
 #include "cut/image/process_image.h"
 
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "base/text.h"
 #include "cut/image/file_content.h"
 #include "cut/image/own_descriptors.h"
@@ -92,6 +93,7 @@ static int list_described(int *excluded_count, struct ckpt_failure *failure)
         return ckpt_refuse(failure, CKPT_REFUSAL_TOO_MANY_OBJECTS, -E2BIG,
                            "too many windows of shared memory");
     }
+    CKPT_INVARIANT(count + 1 + (int)content_count <= DESCRIBED_CAPACITY);
     described[count++] = ckpt_rank_page_region();
     for (size_t i = 0; i < content_count; i++) {
         described[count++] = contents[i];
@@ -129,6 +131,7 @@ static int list_regions(int excluded_count, struct ckpt_failure *failure)
     for (int i = 0; i < more && error == 0; i++) {
         insert(regions, &count, &described[i]);
     }
+    CKPT_INVARIANT(error != 0 || (count >= (size_t)more && count <= UINT32_MAX));
     snapshot.regions = (uint64_t)(uintptr_t)regions;
     snapshot.region_count = (uint32_t)count;
     return error;
@@ -148,6 +151,33 @@ void ckpt_process_image_resume(void (*entry)(struct ckpt_resume_info *info), voi
 struct ckpt_context *ckpt_process_image_goal(void)
 {
     return goal;
+}
+
+/* A restart maps the regions one by one, in this order. A region that is listed twice would be
+ * restored twice, and a restart does not find one that is out of order. */
+static void require_disjoint_regions(void)
+{
+    const struct ckpt_region *regions = saved_regions();
+
+    for (uint32_t i = 0; i < snapshot.region_count; i++) {
+        CKPT_INVARIANT(regions[i].start < regions[i].end);
+        CKPT_INVARIANT(regions[i].path < arena.strings_used);
+        CKPT_INVARIANT(i == 0 || regions[i - 1].end <= regions[i].start);
+    }
+}
+
+/* What this process knows of its image when it has described itself. */
+static int check_image(struct ckpt_failure *failure)
+{
+    ckpt_image_fault((struct ckpt_region *)(uintptr_t)snapshot.regions,
+                     snapshot.region_count, snapshot.rank);
+    require_disjoint_regions();
+    CKPT_INVARIANT(snapshot.working_directory < snapshot.strings_size &&
+                   snapshot.executable < snapshot.strings_size);
+    CKPT_INVARIANT(snapshot.file_count == 0 || snapshot.files != 0);
+    CKPT_INVARIANT(snapshot.strings_size > 0 && arena.strings[0] == '\0');
+    CKPT_INVARIANT(snapshot.resume_stack % 16 == 0);
+    return ckpt_unsound_refuse(failure);
 }
 
 void ckpt_process_image_settle(void)
@@ -235,6 +265,7 @@ static void summarise(void)
         live_count(CKPT_OP), live_count(CKPT_REQUEST), live_count(CKPT_INFO),
         live_count(CKPT_ERRHANDLER), live_count(CKPT_FILE), (long)messages, (long)bytes);
     snapshot.summary = (uint64_t)(uintptr_t)text;
+    CKPT_INVARIANT(ckpt_text_ends(text, "}")); /* nothing was cut off */
     snapshot.summary_size = ckpt_text_length(text) + 1;
 }
 
@@ -249,6 +280,7 @@ static void describe_process(void)
     snapshot.pid = (int32_t)ckpt_sys_getpid();
     snapshot.rank = (int32_t)ckpt_rank_page()->rank;
     snapshot.rank_count = (int32_t)ckpt_rank_page()->rank_count;
+    CKPT_INVARIANT(snapshot.rank < snapshot.rank_count);
     snapshot.umask = read_umask();
     ckpt_attributes_save();
     snapshot.working_directory = link_target("/proc/self/cwd");
@@ -275,6 +307,7 @@ int ckpt_process_image(struct ckpt_context *context,
 {
     int count, error;
 
+    CKPT_INVARIANT(ckpt_threads_are_frozen());
     ckpt_arena_reset(&arena);
     goal = context;
     ckpt_threads_record_leader();
@@ -329,7 +362,7 @@ int ckpt_process_image(struct ckpt_context *context,
     snapshot.strings = (uint64_t)(uintptr_t)arena.strings;
     snapshot.strings_size = arena.strings_used;
     *snapshot_p = &snapshot;
-    return error;
+    return error == 0 ? check_image(failure) : error;
 }
 
 void ckpt_site_name(const void *site, char *text, size_t size)

@@ -8,6 +8,7 @@
 #include "cut/image/system_v.h"
 
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "handles/communicator.h"
 #include "ipc/system_v.h"
 #include "runtime/crossing.h"
@@ -68,6 +69,7 @@ static int restore_in_turn(const struct place *all, int64_t since,
 
     CKPT_CALL(code, Allreduce, &turn, &last, 1, CKPT_LOWER(MPI_INT),
               CKPT_LOWER(MPI_MAX), CKPT_LOWER(MPI_COMM_WORLD));
+    CKPT_INVARIANT(code != MPI_SUCCESS || last >= turn);
     for (int i = 0; i <= last && error == 0 && code == MPI_SUCCESS; i++) {
         if (i == turn) {
             error = ckpt_system_v_restore(

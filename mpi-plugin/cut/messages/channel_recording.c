@@ -7,6 +7,7 @@
 #include "cut/messages/epoch.h"
 #include "cut/messages/history.h"
 #include "cut/messages/log_file.h"
+#include "base/invariant.h"
 #include "handles/channels.h"
 #include "handles/kinds.h"
 #include "handles/message_log.h"
@@ -32,6 +33,7 @@ static void write_to_log(MPI_Comm comm, const struct ckpt_log_entry *entry,
  * log. */
 static void arrived(struct ckpt_log_entry *entry)
 {
+    CKPT_INVARIANT(entry->source >= 0 && entry->source < entry->communicator->peers);
     entry->arrival = NULL;
     entry->communicator->received[entry->source]++;
     ckpt_epoch_received(entry->communicator, entry->source);
@@ -122,6 +124,7 @@ static void test_arriving(void)
 
 void ckpt_recording_claim(MPI_Request request, struct ckpt_log_entry *entry)
 {
+    CKPT_INVARIANT(request->claimed == NULL || request->claimed == entry);
     request->claimed = entry;
     if (entry->arrival == NULL) {
         request->claimed = NULL;
@@ -380,6 +383,7 @@ static int take_message(MPI_Message message)
                   &ignored);
     }
     if (flag || entry->code != MPI_SUCCESS) { /* its data belong into the image */
+        CKPT_INVARIANT(entry->source >= 0 && entry->source < entry->communicator->peers);
         entry->arrival = NULL;
         entry->communicator->received[entry->source]++;
     } else {
@@ -456,6 +460,7 @@ void ckpt_recording_completed(MPI_Request request)
     if (request->status._cancelled || request->status.MPI_SOURCE < 0) {
         return;
     }
+    CKPT_INVARIANT(request->status.MPI_SOURCE < comm->peers);
     ckpt_epoch_received(comm, request->status.MPI_SOURCE);
     error = read_back(request, &entry);
     if (error != 0) {

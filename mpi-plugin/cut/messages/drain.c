@@ -5,6 +5,7 @@
 #include "cut/messages/drain.h"
 
 #include "cut/messages/synchronous_send.h"
+#include "base/invariant.h"
 #include "handles/kinds.h"
 #include "handles/message_log.h"
 #include "handles/request.h"
@@ -76,6 +77,7 @@ static int receive_matched(MPI_Message message)
     error = ckpt_log_receive(&room, (MPI_Message *)&message->handle.lower);
     message->entry = room.entry;
     message->handle.lower = NULL;
+    CKPT_INVARIANT(room.entry->source >= 0 && room.entry->source < message->communicator->peers);
     message->communicator->received[room.entry->source]++;
     return error;
 }

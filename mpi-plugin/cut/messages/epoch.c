@@ -5,6 +5,7 @@
 #include "cut/messages/epoch.h"
 
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "base/text.h"
 #include "cut/messages/channel_recording.h"
 #include "cut/messages/history.h"
@@ -79,6 +80,7 @@ int ckpt_epoch_has_sent(void)
 
 struct ckpt_epoch_peer *ckpt_epoch_peer(int rank)
 {
+    CKPT_INVARIANT(peers != NULL && rank >= 0 && rank < MPI_COMM_WORLD->size);
     return &peers[rank];
 }
 
@@ -96,6 +98,7 @@ static void count_peers(void)
     struct ckpt_peer *counted = ckpt_page_peers(ckpt_rank_page());
 
     ckpt_communicators_count(counted, size);
+    CKPT_INVARIANT(size == (int)ckpt_rank_page()->rank_count);
     for (int i = 0; i < size; i++) {
         peers[i] = (struct ckpt_epoch_peer){
             .cut_sent = counted[i].sent, .old_received = counted[i].received};
@@ -119,6 +122,7 @@ static void require(int error)
 
 static void tell(int rank, enum ckpt_seen_kind reason)
 {
+    CKPT_INVARIANT(ckpt_epoch_open && !peers[rank].was_told);
     peers[rank].was_told = 1;
     ckpt_history_add(reason, rank, peers[rank].cut_sent);
     require(ckpt_marker_send(rank, epoch, peers[rank].cut_sent));
@@ -184,6 +188,7 @@ int ckpt_epoch_cut(const struct ckpt_message *message, int inside,
     ckpt_history_begin();
     ckpt_recording_mark();
     ckpt_channels_turn();
+    CKPT_INVARIANT(epoch != message->epoch); /* see ckpt_is_cut() */
     epoch = message->epoch;
     kind = (enum ckpt_cut)(message->arg[0] & ~(uint64_t)CKPT_CUT_SYNCHRONOUS);
     synchronous = (message->arg[0] & CKPT_CUT_SYNCHRONOUS) != 0;
@@ -204,6 +209,7 @@ void ckpt_epoch_sent(MPI_Comm comm, int peer)
 {
     const int rank = peer < 0 || peer >= comm->peers ? -1 : comm->members[peer];
 
+    CKPT_INVARIANT(peers != NULL && rank < MPI_COMM_WORLD->size);
     if (rank >= 0 && !peers[rank].was_told) {
         tell(rank, CKPT_SEEN_FIRST_USE_SENT);
     }
@@ -211,6 +217,7 @@ void ckpt_epoch_sent(MPI_Comm comm, int peer)
 
 void ckpt_epoch_received(MPI_Comm comm, int source)
 {
+    CKPT_INVARIANT(peers != NULL && source >= 0 && source < comm->peers);
     peers[comm->members[source]].old_received++;
     old_received++;
 }
@@ -255,6 +262,7 @@ static void receive_markers(void)
 
     while ((found = ckpt_marker_receive(&rank, &of, &count)) > 0) {
         if (of == epoch) {
+            CKPT_INVARIANT(rank >= 0 && rank < MPI_COMM_WORLD->size);
             ckpt_history_add(CKPT_SEEN_MARKER_RECEIVED, rank, count);
             peers[rank].expected = count;
             peers[rank].has_told = 1;
@@ -325,7 +333,8 @@ static void answer_close(void)
 
     answered = 1;
     sent_before = sent_by_cut(); /* all these messages have been received */
-    if (ckpt_log_file_close(&message.arg[0], &message.arg[1], &failure) != 0) {
+    if (ckpt_log_file_close(&message.arg[0], &message.arg[1], &failure) != 0 ||
+        ckpt_unsound_refuse(&failure) != 0) {
         ckpt_report_refusal(&failure);
     } else {
         (void)ckpt_agent_send(&message, -1);
@@ -334,6 +343,7 @@ static void answer_close(void)
 
 void ckpt_epoch_turn(void)
 {
+    CKPT_INVARIANT(ckpt_epoch_open);
     if (unfinished) {
         unfinished = 0;
         ckpt_recording_begin_late();

@@ -5,6 +5,7 @@
 #include "cut/messages/history.h"
 
 #include "link/rank_page.h"
+#include "base/invariant.h"
 #include "sys/syscall.h"
 
 #include <string.h>
@@ -32,6 +33,7 @@ void ckpt_history_add(enum ckpt_seen_kind kind, int peer, uint64_t value)
 {
     struct ckpt_history *history = &ckpt_rank_page()->history;
 
+    CKPT_INVARIANT((unsigned)kind < CKPT_SEEN_KINDS && history->kept <= CKPT_HISTORY_EVENTS);
     history->count[kind]++;
     history->logged_bytes += kind == CKPT_SEEN_LOGGED ? value : 0;
     if (history->kept < CKPT_HISTORY_EVENTS) {

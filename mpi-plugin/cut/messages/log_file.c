@@ -5,6 +5,7 @@
 #include "cut/messages/log_file.h"
 
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "ckpt/wire.h"
 #include "handles/kinds.h"
 #include "sys/descriptor.h"
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+_Static_assert(sizeof(struct ckpt_logged_message) % 8 == 0, "entries stay aligned");
 #define PADDING(size) (-(size)&7u)
 
 static struct {
@@ -97,6 +99,7 @@ void ckpt_log_file_write(MPI_Comm comm, const struct ckpt_log_entry *entry,
     append(&header, sizeof(header));
     append(entry->data, entry->size);
     append(zeros, PADDING(entry->size));
+    CKPT_INVARIANT(file.error != 0 || file.position % 8 == 0);
     file.messages++;
     file.bytes += entry->size;
 }

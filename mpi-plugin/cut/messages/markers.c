@@ -4,6 +4,7 @@
  */
 #include "cut/messages/markers.h"
 
+#include "base/invariant.h"
 #include "handles/communicator.h"
 #include "runtime/crossing.h"
 
@@ -28,6 +29,7 @@ int ckpt_marker_send(int rank, uint64_t epoch, uint64_t count)
     struct marker marker = {epoch, count};
     int code;
 
+    CKPT_INVARIANT(rank >= 0 && rank < MPI_COMM_WORLD->size);
     CKPT_CALL(code, Send, &marker, (int)sizeof(marker), CKPT_LOWER(MPI_BYTE),
               rank, 0, channel);
     return code == MPI_SUCCESS ? 0 : -EIO;

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "cut/messages/message.h"
+#include "base/invariant.h"
 #include "handles/communicator.h"
 #include "handles/kinds.h"
 #include "handles/message_log.h"
@@ -353,6 +354,8 @@ static int fill(MPI_Request request, size_t offset, size_t size)
         const size_t part = size < end - offset ? size : end - offset;
 
         whole->filled[partition] += part;
+        CKPT_INVARIANT(partition < (size_t)whole->partitions &&
+                       whole->filled[partition] <= whole->size);
         if (whole->filled[partition] == whole->size) {
             code = unpack(request, (int)partition);
         }

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "cut/messages/epoch.h"
+#include "base/invariant.h"
 #include "handles/channels.h"
 #include "handles/kinds.h"
 #include "handles/message_log.h"
@@ -67,6 +68,7 @@ void ckpt_synchronous_started(MPI_Request request)
 
 void ckpt_synchronous_ended(MPI_Request request)
 {
+    CKPT_INVARIANT((under_way == NULL) == (ckpt_synchronous_pending == 0));
     MPI_Request *link = &under_way;
 
     while (*link != NULL && *link != request) {
@@ -74,6 +76,7 @@ void ckpt_synchronous_ended(MPI_Request request)
     }
     if (*link == request) {
         *link = request->next_synchronous;
+        CKPT_INVARIANT(ckpt_synchronous_pending > 0);
         ckpt_synchronous_pending--;
         ckpt_drop(request->communicator);
     }
@@ -97,6 +100,7 @@ static void send_message(int to, int kind, const struct question *question)
 {
     int code;
 
+    CKPT_INVARIANT(to >= 0 && to < desk->peers);
     desk->sent[to]++;
     if (ckpt_epoch_open) {
         ckpt_epoch_sent(desk, to);
@@ -116,6 +120,7 @@ static void ask(MPI_Request request, uint64_t epoch)
                                 .tag = request->tag,
                                 .later = request->later};
 
+    CKPT_INVARIANT(request->held == 0); /* its receiver was not asked yet */
     request->held = question.serial;
     request->held_now = 1;
     request->deferred = 0; /* the receiver's answer is decisive */
@@ -190,6 +195,7 @@ static int add_question(int from, const struct question *question)
     if (note == NULL) {
         return -ENOMEM;
     }
+    CKPT_INVARIANT(*last_question == NULL);
     *note = (struct note){NULL, from, *question};
     *last_question = note;
     last_question = &note->next;

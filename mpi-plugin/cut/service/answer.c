@@ -4,6 +4,8 @@
  */
 #include "cut/service/answer.h"
 
+#include "base/invariant.h"
+
 #include "base/text.h"
 #include "cut/collectives/deferred_completion.h"
 #include "cut/collectives/nonblocking.h"
@@ -79,6 +81,9 @@ static int savable(struct ckpt_failure *failure)
         (void)ckpt_refuse(failure, CKPT_REFUSAL_BEING_REPLAYED, -EBUSY,
                           "rank %d is being replayed: ask again in a moment",
                           (int)ckpt_rank_page()->rank);
+        return 0;
+    }
+    if (ckpt_unsound_refuse(failure) != 0) {
         return 0;
     }
     if (handle == NULL) {
@@ -170,6 +175,7 @@ static int describe(struct ckpt_context *context, struct ckpt_failure *failure)
     int error = ckpt_file_journal_mark(failure);
 
     if (error == 0) {
+        CKPT_INVARIANT(ckpt_threads_are_frozen());
         error = ckpt_process_image(context, &snapshot, failure);
     }
 
@@ -205,7 +211,9 @@ static void freeze(const struct ckpt_message *order)
     struct ckpt_failure failure = {0};
     struct ckpt_frozen_copy copy = {.pid = 0, .connection = -1};
 
-    if (ckpt_frozen_copy_make(&copy, (int)order->arg[0], &failure) != 0) {
+    CKPT_INVARIANT(ckpt_threads_are_frozen());
+    if (ckpt_frozen_copy_make(&copy, (int)order->arg[0], &failure) != 0 ||
+        ckpt_unsound_refuse(&failure) != 0) {
         ckpt_text_copy(message.text, sizeof(message.text), failure.text);
     }
     message.arg[0] = (uint64_t)copy.pid;
@@ -255,6 +263,7 @@ static void await_resume(struct ckpt_context *context)
         }
     } while (got == 1 && message.type != CKPT_MSG_RESUME &&
              message.type != CKPT_MSG_RUN);
+    CKPT_INVARIANT(got != 0); /* the receive has waited */
     ckpt_threads_thaw();
     ckpt_checkpoint.hold = 0;
     if (got < 0) {
@@ -332,9 +341,13 @@ int ckpt_cut_refused(struct ckpt_failure *failure)
                            "the rank has begun what takes a Sync-and-Stop "
                            "checkpoint");
     }
+    if (!CKPT_INVARIANT(page->clock_count <= CKPT_CLOCK_SLOTS)) {
+        return ckpt_unsound_refuse(failure);
+    }
     for (uint32_t i = 0; i < page->clock_count; i++) {
         const struct ckpt_clock *clock = &page->clock[i];
 
+        CKPT_INVARIANT(clock->left <= clock->entered && clock->settled <= clock->left);
         if (clock->id != 0 && clock->settled > clock->target) {
             return ckpt_refuse(failure, CKPT_REFUSAL_BEYOND_CUT, -EAGAIN,
                                "the rank has left a collective beyond the cut");
@@ -375,6 +388,7 @@ static void cut(const struct ckpt_message *message)
         ckpt_checkpoint_leave();
         return;
     }
+    CKPT_INVARIANT(ckpt_epoch_open && ckpt_epoch_last() == message->epoch);
     save();
 }
 

@@ -4,6 +4,8 @@
  */
 #include "cut/service/attach.h"
 
+#include "base/invariant.h"
+
 #include "base/text.h"
 #include "cut/messages/epoch.h"
 #include "cut/messages/report.h"
@@ -65,6 +67,7 @@ static int hello(char *address, size_t size, uint64_t *epoch,
     struct ckpt_message message = {.type = CKPT_MSG_HELLO};
     int error;
 
+    CKPT_INVARIANT(page->rank < page->rank_count && page->clock_count <= CKPT_CLOCK_SLOTS);
     message.arg[0] = page->rank;
     message.arg[1] = page->rank_count;
     message.arg[2] = (uint64_t)ckpt_sys_getpid();

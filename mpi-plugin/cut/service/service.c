@@ -5,6 +5,7 @@
  */
 #include "cut/service/service.h"
 #include "cut/service/service_thread.h"
+#include "base/invariant.h"
 
 #include "cut/collectives/collective.h"
 #include "cut/collectives/deferred_completion.h"
@@ -59,6 +60,7 @@ static int next_message(struct ckpt_message *message)
 {
     int got = ckpt_agent_receive(message, 0);
 
+    CKPT_INVARIANT(ckpt_checkpoint.helping >= 0);
     while (got == 0 && (ckpt_checkpoint.hold || ckpt_checkpoint.helping > 0)) {
         if (!ckpt_agent_poll(1)) {
             ckpt_log_progress();
@@ -183,6 +185,7 @@ void ckpt_service_serve(void)
         if (!begin_service()) {
             return;
         }
+        CKPT_INVARIANT(ckpt_state == CKPT_STATE_SERVICE);
         do {
             ckpt_checkpoint.signalled = 0;
             ckpt_pending = 0;

@@ -5,6 +5,7 @@
 #include "handles/files/file.h"
 
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "handles/info.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
@@ -97,6 +98,7 @@ void ckpt_mpi_file_release(MPI_File file)
 {
     struct ckpt_open_file *open = file->open;
 
+    CKPT_INVARIANT(open != NULL && open->communicator != NULL); /* not released before */
     forget_view(&open->view);
     if (open->hints != NULL) {
         ckpt_memory_free(open->hints, open->hints_size);

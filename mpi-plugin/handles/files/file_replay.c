@@ -8,6 +8,8 @@
  */
 #include "handles/files/file.h"
 
+#include "base/invariant.h"
+
 #include "handles/info.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
@@ -56,6 +58,7 @@ static int set_size(struct ckpt_open_file *open)
     int code = largest(open->communicator, (int64_t)open->share.file_size,
                        &size);
 
+    CKPT_INVARIANT(code != MPI_SUCCESS || size >= 0);
     if (code == MPI_SUCCESS && open->communicator->rank == 0 &&
         ckpt_mpi_file_writable(open) &&
         ckpt_syscall3(SYS_truncate, (long)open->path, size, 0) < 0) {

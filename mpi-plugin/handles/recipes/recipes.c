@@ -2,6 +2,8 @@
 /*
  * recipes.c - record how all live objects were made.
  */
+#include "base/invariant.h"
+
 #include "ckpt/failure.h"
 #include "handles/files/file.h"
 #include "handles/kinds.h"
@@ -71,6 +73,7 @@ int ckpt_recipes_record(struct ckpt_failure *failure)
             }
         }
     }
+    CKPT_INVARIANT(!ckpt_recipes_missing); /* a description makes no object */
     return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "handles/recipes/replay.h"
 
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "handles/channels.h"
 #include "handles/hints.h"
 #include "handles/kinds.h"
@@ -39,6 +40,9 @@ struct description {
     uint64_t words;
     uint64_t follow[]; /* [size + (inter ? peers : 0) + words] */
 };
+
+_Static_assert(sizeof(struct description) % sizeof(uint64_t) == 0,
+               "the numbers follow the header without a gap");
 
 #define HEADER (sizeof(struct description) / sizeof(uint64_t))
 
@@ -133,6 +137,7 @@ static int gather_ids(struct gathered *ids)
             mine[count++] = comm->id;
         }
     }
+    CKPT_INVARIANT((size_t)count * sizeof(*mine) < size);
     code = gather(mine, count, ids);
     ckpt_memory_free(mine, size);
     return code;
@@ -183,6 +188,7 @@ static struct description header_of(MPI_Comm comm)
         if (topology->kind != MPI_DIST_GRAPH) {
             told.counts[0] = (uint64_t)topology->counts[0];
             told.counts[1] = (uint64_t)topology->counts[1];
+            CKPT_INVARIANT(topology->size >= sizeof(*topology));
             told.words = (topology->size - sizeof(*topology)) / sizeof(int);
         }
     }
@@ -235,6 +241,7 @@ static int gather_descriptions(const struct gathered *ids, struct gathered *all)
             end = describe((MPI_Comm)handle, end);
         }
     }
+    CKPT_INVARIANT(end == mine + count && count <= INT32_MAX);
     code = gather(mine, (int)count, all);
     ckpt_memory_free(mine, count * sizeof(uint64_t) + 1);
     return code;
@@ -328,6 +335,10 @@ static int add_ghosts(const struct gathered *ids, const struct gathered *told)
     while (next < end && code == MPI_SUCCESS) {
         const struct description *one = (const struct description *)next;
 
+        if (!CKPT_INVARIANT((uint64_t)(end - next) >= HEADER &&
+                            follow_count(one) <= (uint64_t)(end - next) - HEADER)) {
+            return MPI_ERR_INTERN;
+        }
         if (!holds(ids, MPI_COMM_WORLD->rank, one->id)) {
             code = add_ghost(one);
         }

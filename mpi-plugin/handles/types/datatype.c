@@ -11,6 +11,7 @@
  *   others:      combiner, counts of integers, addresses, types, then these
  */
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "handles/attribute.h"
 #include "handles/kinds.h"
 #include "handles/types/datatype_contents.h"
@@ -19,6 +20,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+_Static_assert(sizeof(int64_t) == sizeof(MPI_Aint), "words are as wide as addresses");
 
 /* A growing array of words outside the application's malloc. */
 struct words {
@@ -43,6 +46,7 @@ static int words_add(struct words *words, int64_t value)
         words->word = grown;
         words->capacity = capacity;
     }
+    CKPT_INVARIANT(words->count < words->capacity);
     words->word[words->count++] = value;
     return 0;
 }
@@ -174,6 +178,7 @@ static int make(const int64_t **word, MPI_Datatype *made)
     c.address_count = (int)w[2];
     c.type_count = (int)w[3];
     w += 4;
+    CKPT_INVARIANT(c.integer_count >= 0 && c.address_count >= 0 && c.type_count >= 0);
     c.size = (size_t)(c.integer_count + c.type_count) * 8 + 16;
     c.types = ckpt_memory_alloc(c.size);
     if (c.types == NULL) {
@@ -208,6 +213,8 @@ int ckpt_datatype_rebuild(MPI_Datatype datatype)
     MPI_Datatype lower = NULL;
     int code = make(&word, &lower);
 
+    CKPT_INVARIANT((const char *)word <=
+                   (const char *)datatype->handle.recipe + datatype->handle.recipe_size);
     if (code == MPI_SUCCESS) {
         CKPT_CALL(code, Type_commit, &lower); /* even if never committed */
         datatype->handle.lower = lower;

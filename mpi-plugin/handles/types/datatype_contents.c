@@ -6,6 +6,7 @@
 #include "handles/types/datatype_contents.h"
 
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
 
@@ -33,6 +34,8 @@ int ckpt_contents_read(MPI_Datatype lower, struct ckpt_contents *contents)
     contents->types =
         (MPI_Datatype *)(contents->addresses + contents->address_count);
     contents->integers = (int *)(contents->types + contents->type_count);
+    CKPT_INVARIANT((char *)(contents->integers + contents->integer_count) <=
+                   memory + contents->size);
     CKPT_CALL(code, Type_get_contents, lower, contents->integer_count,
               contents->address_count, contents->type_count, contents->integers,
               contents->addresses, contents->types);

@@ -2,6 +2,7 @@
 /*
  * op.c - user-defined operations: application code called by the lower half.
  */
+#include "base/invariant.h"
 #include "handles/kinds.h"
 #include "handles/wrapper.h"
 #include "runtime/callback.h"
@@ -52,6 +53,7 @@ __attribute__((used)) void ckpt_op_call(void *in, void *inout, int *count,
 
     ckpt_thread_pointer_set(ckpt_halves_below(lower)->upper);
     datatype = ckpt_datatype_of(*lower_type);
+    CKPT_INVARIANT(number >= 0 && number < CKPT_OP_THUNKS && op_of[number] != NULL);
     ckpt_callback_enter(&outer);
     apply(op_of[number], in, inout, count, datatype);
     ckpt_callback_leave(&outer);
@@ -79,6 +81,7 @@ static int take_thunk(MPI_Op op)
 
 void ckpt_op_close(MPI_Op op)
 {
+    CKPT_INVARIANT(op->thunk >= 0 && op->thunk < CKPT_OP_THUNKS && op_of[op->thunk] == op);
     op_of[op->thunk] = NULL;
 }
 
@@ -86,6 +89,7 @@ int ckpt_op_rebuild(MPI_Op op)
 {
     int code;
 
+    CKPT_INVARIANT(op_of[op->thunk] == op);
     CKPT_CALL(code, Op_create, thunk(op->thunk), op->commutes,
               (MPI_Op *)&op->handle.lower);
     return code;

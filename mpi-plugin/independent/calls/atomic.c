@@ -12,6 +12,7 @@
  */
 #include "independent/calls/access.h"
 
+#include "base/invariant.h"
 #include "handles/kinds.h"
 #include "independent/calls/arguments.h"
 #include "independent/capture.h"
@@ -102,6 +103,8 @@ static void give_up(const struct ckpt_log_record *record)
 {
     struct ckpt_log_ring *ring = &ckpt_log->writes;
 
+    CKPT_INVARIANT(ring->tail - ring->head >= record->size &&
+                   ckpt_log_at(ckpt_log, ring, ring->tail - record->size) == record);
     ckpt_log_cut(ckpt_log, ring, ring->tail - record->size);
 }
 
@@ -131,6 +134,7 @@ static int exchange(const struct fetch *f, struct ckpt_log_record *record, char 
     struct ckpt_log_record *before = latest_event();
     int changes = record != NULL;
 
+    CKPT_INVARIANT(ckpt_record_is_held(f->win, ckpt_piece_of(f->win, f->target)));
     ckpt_layout_read(f->place, f->skip, f->bytes, memory_of(f), found);
     if (changes && f->compare != NULL && memcmp(found, f->compare, f->bytes) != 0) {
         give_up(record);
@@ -187,6 +191,7 @@ static int fetch_again(const struct fetch *f, char *found)
         return MPI_SUCCESS;
     }
     event = ckpt_replay_event(CKPT_LOGGED_FETCH);
+    CKPT_INVARIANT(event->size >= sizeof(*event) + f->bytes);
     memcpy(found, ckpt_event_bytes(event), f->bytes);
     ckpt_replay_repeat(event);
     if (f->op != MPI_NO_OP &&

@@ -7,6 +7,7 @@
  */
 #include "independent/calls/sync.h"
 
+#include "base/invariant.h"
 #include "independent/capture.h"
 #include "independent/delivery.h"
 #include "independent/fault.h"
@@ -36,6 +37,7 @@ static void end_interval(void)
 
 static void raise_count(uint64_t *count, uint64_t value)
 {
+    CKPT_INVARIANT(__atomic_load_n(count, __ATOMIC_RELAXED) <= value); /* only this rank writes */
     __atomic_store_n(count, value, __ATOMIC_RELEASE);
 }
 

@@ -4,6 +4,8 @@
  */
 #include "independent/log/applied.h"
 
+#include "base/invariant.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +66,7 @@ void ckpt_applied_add(struct ckpt_log_record *record, char *memory)
     size_t place;
 
     make_room();
+    CKPT_INVARIANT(count < capacity);
     for (place = count; place > 0 && all[place - 1].record->order > record->order; place--) {
         all[place] = all[place - 1];
     }

@@ -5,6 +5,7 @@
  */
 #include "independent/log/combine.h"
 
+#include "base/invariant.h"
 #include "handles/handles.h"
 #include "independent/log/type_map.h"
 #include "runtime/crossing.h"
@@ -18,6 +19,7 @@ static int combine_range(MPI_Datatype element, uint64_t extent, char *operand,
 {
     int code = MPI_SUCCESS;
 
+    CKPT_INVARIANT(bytes % extent == 0); /* whole elements */
     for (uint64_t left = bytes / extent; left > 0 && code == MPI_SUCCESS;) {
         const uint64_t count = left < MOST ? left : MOST;
 

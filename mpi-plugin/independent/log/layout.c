@@ -4,6 +4,8 @@
  */
 #include "independent/log/layout.h"
 
+#include "base/invariant.h"
+
 #include "handles/kinds.h"
 #include "handles/types/datatype_contents.h"
 #include "runtime/crossing.h"
@@ -20,6 +22,7 @@ static int grow(struct ckpt_layout *layout)
     struct ckpt_log_range *grown =
         realloc(is_few ? NULL : layout->range, capacity * sizeof(*grown));
 
+    CKPT_INVARIANT(layout->count == layout->capacity && capacity > layout->capacity);
     if (grown == NULL) {
         return MPI_ERR_NO_MEM;
     }
@@ -49,6 +52,7 @@ static int add(struct ckpt_layout *layout, int64_t start, uint64_t bytes)
     if (layout->count == layout->capacity && grow(layout) != MPI_SUCCESS) {
         return MPI_ERR_NO_MEM;
     }
+    CKPT_INVARIANT(layout->count < layout->capacity);
     layout->range[layout->count++] = (struct ckpt_log_range){(uint64_t)start, bytes};
     return MPI_SUCCESS;
 }
@@ -283,6 +287,7 @@ uint32_t ckpt_layout_cut(const struct ckpt_layout *layout, uint64_t skip, uint64
             count++;
         }
     }
+    CKPT_INVARIANT(bytes == 0);
     return count;
 }
 
@@ -295,6 +300,7 @@ void ckpt_layout_read(const struct ckpt_layout *layout, uint64_t skip, uint64_t 
         memcpy(to, base + (int64_t)one.start, one.bytes);
         to += one.bytes;
     }
+    CKPT_INVARIANT(bytes == 0);
 }
 
 void ckpt_layout_write(const struct ckpt_layout *layout, uint64_t skip, uint64_t bytes,
@@ -306,4 +312,5 @@ void ckpt_layout_write(const struct ckpt_layout *layout, uint64_t skip, uint64_t
         memcpy(base + (int64_t)one.start, from, one.bytes);
         from += one.bytes;
     }
+    CKPT_INVARIANT(bytes == 0);
 }

@@ -10,6 +10,7 @@
 #ifndef CKPT_INDEPENDENT_RECORD_H
 #define CKPT_INDEPENDENT_RECORD_H
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,6 +40,10 @@ struct ckpt_record {
     uint32_t reserved[15];
     /* struct ckpt_record_target[count], struct ckpt_record_pair[count * count] */
 };
+
+static_assert(sizeof(struct ckpt_record_target) == 64 && sizeof(struct ckpt_record) == 64,
+              "a rank's words are in one cache line");
+static_assert(sizeof(struct ckpt_record_pair) == 40, "layout of a record's pair");
 
 static inline size_t ckpt_record_size(int count)
 {

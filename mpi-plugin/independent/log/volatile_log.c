@@ -8,6 +8,8 @@
  */
 #include "independent/log/volatile_log.h"
 
+#include "base/invariant.h"
+
 #define ALIGN UINT64_C(8)
 
 static char *memory_of(struct ckpt_volatile_log *log, const struct ckpt_log_ring *ring)
@@ -24,6 +26,7 @@ static uint64_t rounded(uint64_t bytes)
 
 void ckpt_log_format(struct ckpt_volatile_log *log, uint64_t capacity)
 {
+    CKPT_INVARIANT(capacity != 0 && capacity % ALIGN == 0);
     log->writes.capacity = capacity;
     log->events.capacity = capacity;
 }
@@ -31,6 +34,7 @@ void ckpt_log_format(struct ckpt_volatile_log *log, uint64_t capacity)
 struct ckpt_log_record *ckpt_log_at(struct ckpt_volatile_log *log,
                                     struct ckpt_log_ring *ring, uint64_t position)
 {
+    CKPT_INVARIANT(ring->capacity != 0 && position % ALIGN == 0);
     return (struct ckpt_log_record *)(memory_of(log, ring) + position % ring->capacity);
 }
 
@@ -46,6 +50,9 @@ struct ckpt_log_record *ckpt_log_find(struct ckpt_volatile_log *log,
         record = ckpt_log_at(log, ring, *position);
         if (record->kind != CKPT_LOGGED_FILLER) {
             return record;
+        }
+        if (!CKPT_INVARIANT(record->size >= ALIGN && record->size % ALIGN == 0)) {
+            return NULL;
         }
         *position += record->size;
     }
@@ -97,6 +104,7 @@ static void fill_up(struct ckpt_volatile_log *log, struct ckpt_log_ring *ring)
     struct ckpt_log_record *filler = ckpt_log_at(log, ring, ring->tail);
     const uint64_t size = straight(ring);
 
+    CKPT_INVARIANT(size >= ALIGN && size <= UINT32_MAX && size % ALIGN == 0);
     filler->size = (uint32_t)size;
     filler->kind = CKPT_LOGGED_FILLER;
     __asm__ volatile("" ::: "memory");
@@ -118,6 +126,7 @@ struct ckpt_log_record *ckpt_log_reserve(struct ckpt_volatile_log *log,
     if (size > rest) {
         fill_up(log, ring);
     }
+    CKPT_INVARIANT(size <= straight(ring));
     record = ckpt_log_at(log, ring, ring->tail);
     *record = (struct ckpt_log_record){.size = (uint32_t)size};
     return record;
@@ -127,6 +136,7 @@ void ckpt_log_commit(struct ckpt_volatile_log *log, struct ckpt_log_ring *ring,
                      const struct ckpt_log_record *record)
 {
     __asm__ volatile("" ::: "memory"); /* after a kill, the whole record is there */
+    CKPT_INVARIANT(record == ckpt_log_at(log, ring, ring->tail) && record->size % ALIGN == 0);
     ring->tail += record->size;
     log->ever += record->size;
 }
@@ -134,6 +144,7 @@ void ckpt_log_commit(struct ckpt_volatile_log *log, struct ckpt_log_ring *ring,
 void ckpt_log_cut(struct ckpt_volatile_log *log, struct ckpt_log_ring *ring,
                   uint64_t position)
 {
+    CKPT_INVARIANT(position >= ring->head && position <= ring->tail);
     log->ever -= ring->tail - position;
     ring->tail = position;
 }
@@ -155,6 +166,7 @@ void ckpt_log_trim(struct ckpt_log_ring *ring, uint64_t position)
 {
     const uint64_t rest = position % ring->capacity;
 
+    CKPT_INVARIANT(position >= ring->head && position <= ring->tail);
     __atomic_store_n(&ring->head, position, __ATOMIC_RELEASE);
     if (position == ring->tail && rest != 0) {
         ring->head = position + ring->capacity - rest; /* killed here, the ring is empty */

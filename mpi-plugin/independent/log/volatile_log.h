@@ -71,6 +71,10 @@ struct ckpt_volatile_log {
 
 static_assert(sizeof(struct ckpt_log_record) == 40, "layout of a log record");
 static_assert(sizeof(struct ckpt_volatile_log) == 128, "layout of a log");
+static_assert(offsetof(struct ckpt_volatile_log, writes) == 64 &&
+                  offsetof(struct ckpt_volatile_log, events) == 96,
+              "layout of a log");
+static_assert(sizeof(struct ckpt_log_range) == 16, "layout of a range");
 
 /* Bytes of a log whose rings have `capacity` bytes each. */
 static inline size_t ckpt_log_size(size_t capacity)

@@ -3,6 +3,7 @@
  * change.c - mark the moments when the lower half's tables differ from the
  * kernel's.
  */
+#include "base/invariant.h"
 #include "config.h"
 #include "lower/host/change.h"
 
@@ -25,6 +26,7 @@ void ckpt_change_begin(uint64_t *mask)
 
 void ckpt_change_end(const uint64_t *mask)
 {
+    CKPT_INVARIANT(__atomic_load_n(&changes, __ATOMIC_RELAXED) > 0);
     __atomic_sub_fetch(&changes, 1, __ATOMIC_SEQ_CST);
     ckpt_sys_sigprocmask(SIG_SETMASK, mask, NULL);
 }

@@ -12,6 +12,7 @@
 #include "config.h"
 
 #include "lower/host/export.h"
+#include "base/invariant.h"
 
 #include <aio.h>
 #include <errno.h>
@@ -62,6 +63,7 @@ static void *serve(void *argument)
     for (;;) {
         struct job *job = queue.first;
 
+        CKPT_INVARIANT(job != NULL || queue.end == &queue.first);
         if (job == NULL) {
             pthread_cond_wait(&queue.work, &queue.lock);
             continue;

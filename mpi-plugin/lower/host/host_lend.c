@@ -7,6 +7,7 @@
  * lower half has a thread that sleeps for ever. The application's thread uses
  * the sleeping thread's thread pointer.
  */
+#include "base/invariant.h"
 #include "config.h"
 #include "lower/host/host_lend.h"
 
@@ -58,6 +59,7 @@ int ckpt_host_lend(uintptr_t *thread_pointer)
     while (__atomic_load_n(&loan.known, __ATOMIC_ACQUIRE) == 0) {
         ckpt_sys_futex(&loan.known, FUTEX_WAIT_PRIVATE, 0, NULL);
     }
+    CKPT_INVARIANT(loan.thread_pointer != 0 && loan.thread_pointer % 16 == 0);
     *thread_pointer = loan.thread_pointer;
     return 0;
 }

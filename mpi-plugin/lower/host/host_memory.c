@@ -11,6 +11,7 @@
  *
  * Context of the exported functions: normal (lower half).
  */
+#include "base/invariant.h"
 #include "config.h"
 #include "lower/host/host_memory.h"
 
@@ -95,6 +96,7 @@ static long map_inside(size_t size, int protection, int flags, int fd,
     if (to.start == 0) {
         return ckpt_sys_mmap(NULL, size, protection, flags, fd, offset);
     }
+    CKPT_INVARIANT(to.start % alignment == 0 && size % PAGE == 0);
     to.end = to.start + size;
     if (!(flags & MAP_ANONYMOUS) || (flags & MAP_HUGETLB)) {
         return map_and_move(to, protection, flags, fd, offset);
@@ -430,6 +432,7 @@ void ckpt_host_memory_open(const struct ckpt_lower_start *start)
         return;
     }
     count = ckpt_mappings_read(now, capacity);
+    CKPT_INVARIANT(count <= capacity);
     for (int i = 0; i < count; i++) {
         append_new(start, now[i]);
     }
@@ -461,6 +464,7 @@ static void list_add(void *argument, struct ckpt_range range)
         range.end = ranges[last].end > range.end ? ranges[last].end : range.end;
         last++;
     }
+    CKPT_INVARIANT(range.start < range.end && first <= last && last <= list->count);
     if (first == last && list->count == list->capacity) {
         list->overflow = 1;
         return;
@@ -507,5 +511,6 @@ int ckpt_host_ranges(struct ckpt_range *ranges, int capacity)
         }
     }
     dl_iterate_phdr(add_object, &list);
+    CKPT_INVARIANT(list.count <= capacity);
     return list.overflow ? -E2BIG : list.count;
 }

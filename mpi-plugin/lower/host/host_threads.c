@@ -16,6 +16,7 @@
  *
  * Context of the exported functions: normal (lower half).
  */
+#include "base/invariant.h"
 #include "config.h"
 #include "lower/host/host_threads.h"
 
@@ -120,6 +121,7 @@ static struct record *take_record(size_t stack_size)
         __atomic_store_n(&record_count, record_count + 1, __ATOMIC_RELEASE);
     }
     if (found != NULL) {
+        CKPT_INVARIANT(found->place == FREE && record_count <= THREADS_MAX);
         found->place = IN_USE;
         found->started = 0;
         found->joined = 0;
@@ -131,6 +133,7 @@ static struct record *take_record(size_t stack_size)
 static void give_record(struct record *record)
 {
     ckpt_spinlock_take(&lock);
+    CKPT_INVARIANT(record->place == IN_USE);
     record->place = FREE;
     ckpt_spinlock_give(&lock);
 }
@@ -140,6 +143,7 @@ static int provide_stack(struct record *record, size_t size)
 {
     char *memory;
 
+    CKPT_INVARIANT(size % PAGE == 0);
     if (record->stack != NULL && record->stack_size == size) {
         return 0;
     }
@@ -203,6 +207,7 @@ static void *run(void *argument)
     struct record *record = argument;
     void *result;
 
+    CKPT_INVARIANT(record->place == IN_USE && record->tid == 0 && record->started == 0);
     ckpt_sys_sigprocmask(SIG_SETMASK, &blocked, NULL);
     record->thread = pthread_self();
     record->tid_word = find_tid_word(record);

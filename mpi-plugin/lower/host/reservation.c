@@ -6,13 +6,13 @@
  * which a set bit means a taken page. Chunks are never freed. A mapping whose
  * address the caller chose makes its own chunk.
  */
+#include "base/invariant.h"
 #include "config.h"
 #include "lower/host/reservation.h"
 
 #include "lower/host/change.h"
 #include "sys/syscall.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -72,6 +72,7 @@ static void mark(struct chunk *chunk, uint64_t from, uint64_t to, int value)
 {
     uint64_t bit;
 
+    CKPT_INVARIANT(from <= to && to <= chunk->pages);
     for (; from < to; from++) {
         bit = UINT64_C(1) << (from % WORD_BITS);
         if (value) {
@@ -100,6 +101,7 @@ static uint64_t take_from(struct chunk *chunk, uint64_t pages,
         obstacle = find(chunk, first, first + pages, 1);
         if (obstacle == first + pages) {
             mark(chunk, first, first + pages, 1);
+            CKPT_INVARIANT(address % alignment == 0);
             return address;
         }
     }
@@ -108,6 +110,7 @@ static uint64_t take_from(struct chunk *chunk, uint64_t pages,
 
 static void publish_chunk(void)
 {
+    CKPT_INVARIANT(chunk_count < CHUNKS);
     __atomic_store_n(&chunk_count, chunk_count + 1, __ATOMIC_RELEASE);
 }
 
@@ -157,6 +160,7 @@ static int open_chunk(uint64_t needed)
     chunk->start = (uint64_t)base;
     chunk->pages = size / PAGE;
     chunk->taken = (uint64_t *)base;
+    CKPT_INVARIANT(bitmap < size && bitmap * 8 >= chunk->pages);
     mark(chunk, 0, bitmap / PAGE, 1);
     publish_chunk();
     return 0;
@@ -214,6 +218,7 @@ int ckpt_reservation_give(struct ckpt_range range)
 {
     long result;
 
+    CKPT_INVARIANT(range.start % PAGE == 0 && range.end % PAGE == 0 && range.start < range.end);
     result = ckpt_sys_mmap((void *)range.start, range.end - range.start,
                            PROT_NONE, RESERVED | MAP_FIXED, -1, 0);
     if (ckpt_sys_failed(result)) {
@@ -236,9 +241,10 @@ void ckpt_reservation_undo(struct ckpt_range range)
     /* The old reservation may still be there, or a mapping of the upper half:
      * give the range up. */
     ckpt_spinlock_take(&lock);
-    assert(lost_count < LOST_MAX);
-    lost[lost_count] = range;
-    __atomic_store_n(&lost_count, lost_count + 1, __ATOMIC_RELEASE);
+    if (CKPT_INVARIANT(lost_count < LOST_MAX)) {
+        lost[lost_count] = range;
+        __atomic_store_n(&lost_count, lost_count + 1, __ATOMIC_RELEASE);
+    }
     ckpt_spinlock_give(&lock);
 }
 
