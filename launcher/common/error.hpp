@@ -31,7 +31,7 @@ class Error : public std::runtime_error
 
     /* The errno that caused the error, or 0. */
     int code() const noexcept { return code_; }
-    /* CKPT_REFUSAL_NONE if the error itself does not say what is refused. */
+    /* CKPT_REFUSAL_NONE unless the error is a refusal. */
     ckpt_refusal identity() const noexcept { return identity_; }
 
   private:

@@ -19,12 +19,12 @@
 namespace ckpt
 {
 
-/* Returns the name of an identity, as in ckpt-errors(7); "unnamed" if this program has none for
+/* Returns the name of an identity, as in ckpt-errors(7); "unnamed" if this program does not know
  * the number. */
 const char *refusal_name(ckpt_refusal identity);
 
 /* Return the identity of a number or name from another process; CKPT_REFUSAL_UNNAMED if this
- * program has none for it. */
+ * program does not know it. */
 ckpt_refusal refusal_of(std::uint64_t number);
 ckpt_refusal refusal_of(std::string_view name);
 
@@ -70,7 +70,7 @@ Refusal refusal_from_text(std::string_view text);
 /* Returns the refusal that an exception stands for: its own identity if it has one, no-space or
  * wrong-key for the codes that mean this, and otherwise the given one. */
 Refusal refusal_of(const std::exception &problem, ckpt_refusal otherwise);
-/* Likewise for an exception that may be no refusal: empty then. */
+/* The same; returns an empty refusal if the exception is not a refusal. */
 inline Refusal refusal_of(const std::exception &problem)
 {
     return refusal_of(problem, CKPT_REFUSAL_NONE);

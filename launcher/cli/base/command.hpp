@@ -39,7 +39,7 @@ enum Exit : int {
 class CommandError : public Error
 {
   public:
-    /* identity: of exit_refused, and only of that. */
+    /* identity: only for exit_refused. */
     CommandError(Exit status, const std::string &text,
                  ckpt_refusal identity = CKPT_REFUSAL_NONE)
         : Error(text, 0, identity), status_(status)

@@ -331,7 +331,7 @@ TEST_F(Salvaging, IsOffIfASurvivorRefuses)
     job.start(3, 0, 1, {"", "", "it has a child"});
     keep(dead);
     kill_rank(dead);
-    EXPECT_EQ(job.rank(0).line("resumed "), "resumed rank 2: it has a child");
+    EXPECT_EQ(job.rank(0).line("resumed "), "resumed rank 2: it has a child [unsavable-object]");
     expect_not_replayed("rank 2: it has a child", CKPT_REFUSAL_UNSAVABLE_OBJECT);
 }
 

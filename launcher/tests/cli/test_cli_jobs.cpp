@@ -527,7 +527,7 @@ TEST(Diagnosis, TellsAProgramBeforeItsInit)
 {
     Diagnosis why = diagnosis_above(BUILT "/sleeper",
                                     BUILT "/fake/libckpt-mpi.so");
-    EXPECT_EQ(why.identity, CKPT_REFUSAL_NOT_UNDER_CKPT) << why.text;
+    EXPECT_EQ(why.identity, CKPT_REFUSAL_JOB_STARTING) << why.text;
 }
 
 TEST(Diagnosis, KnowsAStaticProgram)
