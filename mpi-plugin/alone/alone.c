@@ -32,7 +32,7 @@ static void open_program(void)
     extern char **environ;
     int error;
 
-    CKPT_INVARIANT(!alone);
+    CKPT_INVARIANT(!ckpt_alone);
     ckpt_runtime_enter(environ, getauxval(AT_SYSINFO_EHDR));
     ckpt_runtime_open_process();
     ckpt_nothing_lower(&ckpt_lower);

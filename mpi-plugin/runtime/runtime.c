@@ -5,9 +5,9 @@
 #include "runtime/runtime.h"
 
 #include "base/invariant.h"
-
 #include "runtime/crossing.h"
 
+#include <errno.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "cut/image/image_fault.h"
 
 #include "base/text.h"
-#include "cut/rank_page.h"
+#include "link/rank_page.h"
 #include "runtime/runtime.h"
 
 #define NAME "rank-unsound"
