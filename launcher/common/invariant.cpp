@@ -56,10 +56,15 @@ std::string first_violation()
     return first;
 }
 
+Refusal refusal_of_violation()
+{
+    return {CKPT_REFUSAL_INTERNAL_ERROR, first_violation()};
+}
+
 void require_sound()
 {
     if (is_unsound()) {
-        throw Error(first_violation());
+        throw Error(first_violation(), 0, CKPT_REFUSAL_INTERNAL_ERROR);
     }
 }
 

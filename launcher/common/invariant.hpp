@@ -12,6 +12,8 @@
  */
 #pragma once
 
+#include "common/refusal.hpp"
+
 #include <stdexcept>
 #include <string>
 
@@ -33,6 +35,8 @@ bool is_unsound() noexcept;
 
 /* Text of the first violation in this process, for the user; "" if there was none. Thread-safe. */
 std::string first_violation();
+/* The same as the reason of a refusal: an internal error. */
+Refusal refusal_of_violation();
 
 /* Throws Error with the text of the first violation, if there was one. To be called before a step
  * that others rely on: the commit of a checkpoint, the start of a restarted process. */

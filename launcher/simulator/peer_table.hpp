@@ -8,6 +8,7 @@
 #include "common/invariant.hpp"
 #include "simulator/job_model.hpp"
 
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <utility>

@@ -59,8 +59,8 @@ int ckpt_unsound_refuse(struct ckpt_failure *failure)
     const char *text = ckpt_unsound();
 
     return text == NULL ? 0
-                        : ckpt_fail(failure, -ENOTRECOVERABLE,
-                                    "internal error of ckpt in this process: %s", text);
+                        : ckpt_refuse(failure, CKPT_REFUSAL_INTERNAL_ERROR, -ENOTRECOVERABLE,
+                                      "internal error of ckpt in this process: %s", text);
 }
 
 void ckpt_invariant_report_to(ckpt_invariant_handler *handler)

@@ -243,7 +243,7 @@ Refusal Coordinator::name_of_two_nodes() const
 Refusal Coordinator::obstacle() const
 {
     const Refusal obstacle =
-        is_unsound() ? Refusal(CKPT_REFUSAL_INTERNAL_ERROR, first_violation()) : machine_.obstacle();
+        is_unsound() ? refusal_of_violation() : machine_.obstacle();
 
     return obstacle.empty() ? name_of_two_nodes() : obstacle;
 }
@@ -254,9 +254,9 @@ void Coordinator::give_up()
 {
     CKPT_EXPECT(is_unsound());
     if (machine_.phase() != Phase::idle) {
-        failed(first_violation());
+        failed(refusal_of_violation());
     }
-    last_error_ = first_violation();
+    last_error_ = refusal_of_violation();
     note_unprotected(last_error_);
 }
 

@@ -838,7 +838,7 @@ void LocalNode::give_up()
 {
     CKPT_EXPECT(is_unsound());
     if (events_ != nullptr) {
-        events_->failed(first_violation());
+        events_->failed(refusal_of_violation());
     }
 }
 

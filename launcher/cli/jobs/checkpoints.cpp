@@ -196,6 +196,7 @@ void read_pieces(const Checkpoint &checkpoint, Verification how,
         }
         before += piece.bytes;
     }
+    CKPT_INVARIANT(before == all);
 }
 
 } // namespace
@@ -252,7 +253,6 @@ void verify_checkpoint(
         const Refusal why = refusal_of(problem, CKPT_REFUSAL_UNUSABLE_CHECKPOINT);
         throw Error(why.detail(), problem.code(), why.identity());
     }
-    CKPT_INVARIANT(before == all);
 }
 
 bool has_damaged(const TierDirectories &directories, const std::string &job,

@@ -10,8 +10,6 @@
 #include "link/agent_link.h"
 #include "runtime/lane.h"
 
-#include <errno.h>
-
 void ckpt_report_gate(const struct ckpt_clock *clock, uint64_t slot)
 {
     struct ckpt_message message = {.type = CKPT_MSG_REPORT,
@@ -53,14 +51,6 @@ void ckpt_report_taken(void)
         ckpt_checkpoint.inside_told = 1;
         ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_INSIDE, UINT32_MAX, 0, 0);
     }
-}
-
-void ckpt_report_internal_error(const char *what)
-{
-    struct ckpt_failure failure = {0};
-
-    (void)ckpt_refuse(&failure, CKPT_REFUSAL_INTERNAL_ERROR, -ENOTRECOVERABLE, "%s", what);
-    ckpt_report_refusal(&failure);
 }
 
 void ckpt_report_refusal(const struct ckpt_failure *failure)

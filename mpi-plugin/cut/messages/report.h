@@ -28,8 +28,4 @@ void ckpt_report_taken(void);
  * error. */
 void ckpt_report_refusal(const struct ckpt_failure *failure);
 
-/* Refuses the checkpoint because the plugin has found its own data to be wrong: `what`, for the
- * user and for a report of the error. The rank runs on. */
-void ckpt_report_internal_error(const char *what);
-
 #endif
