@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""setting.py - what an entry of table.py says, and what is checked of it at build time."""
+"""setting.py - an entry of table.py, and the checks of it at build time."""
 
 import re
 from dataclasses import dataclass
 
-# Who reads a variable.
+# Readers of a variable.
 LAUNCHER = "launcher"  # the program ckpt
 AGENT = "agent"  # ckptd
 PROCESS = "process"  # the library in the application's process

@@ -39,7 +39,7 @@ enum class Type {
     word,
 };
 
-/* Who reads a variable; a set of bits. */
+/* The readers of a variable; a set of bits. */
 enum Reader : unsigned {
     launcher_reads = 1, /* ckpt */
     agent_reads = 2,    /* ckptd */
@@ -88,7 +88,7 @@ bool is_kept(std::string_view variable);
 /* Whether checkpoints record a variable; they record unknown ones. */
 bool is_recorded(std::string_view variable);
 
-/* Throws Error, which says what is expected, if the value is invalid. */
+/* Throws Error, with the expected form, if the value is invalid. */
 void check(const Setting &setting, const std::string &value);
 
 /* The same; the text of the Error begins with the variable. */

@@ -1505,6 +1505,7 @@ INTERNALS = (
     Internal("CKPT_RESTART_SALT", (RESTART,), NEVER, "Salt of the checkpoint's encryption."),
     Internal("CKPT_RESTART_LAYOUT", (RESTART,), NEVER, "How often the addresses did not fit."),
     Internal("CKPT_FAULT", (LAUNCHER, AGENT, PROCESS, RESTART), RECORDED, "Fault to inject."),
+    Internal("CKPT_GUARDS_SINCE", (TESTS,), RECORDED, "Commit since which guards look at changes."),
     Internal("CKPT_FUZZ_DECODER", (TESTS,), RECORDED, "Decoder to fuzz."),
     Internal("CKPT_FUZZ_ROUNDS", (TESTS,), RECORDED, "Mutations of each datagram."),
     Internal("CKPT_FUZZ_SECONDS", (TESTS,), RECORDED, "Duration of a fuzz test."),

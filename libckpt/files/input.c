@@ -125,10 +125,10 @@ int ckpt_input_hold(int fd, struct ckpt_input_held *held,
     }
     if (page->given < (uint64_t)unread || page->taken < page->given) {
         ckpt_input_release(held);
-        return ckpt_fail(failure, -EPROTO,
-                         "the relay of the standard input has wrong counts: %l taken, %l given, "
-                         "%d in the pipe",
-                         (long)page->taken, (long)page->given, unread);
+        return ckpt_refuse(failure, CKPT_REFUSAL_INTERNAL_ERROR, -EPROTO,
+                           "the relay of the standard input has wrong counts: %l taken, %l given, "
+                           "%d in the pipe",
+                           (long)page->taken, (long)page->given, unread);
     }
     held->position = page->given - (uint64_t)unread;
     held->size = page->taken - held->position;

@@ -29,7 +29,7 @@ const ckpt_participant &first()
         p.told = [](const ckpt_message *message) {
             calls.push_back("first told " + std::to_string(message->arg[0]));
         };
-        p.forget = [](const char *reason) {
+        p.forget = [](ckpt_refusal, const char *reason) {
             calls.push_back("first forgets " + std::string(reason));
         };
         p.owns_descriptor = [](int fd) { return fd == 7 ? 1 : 0; };
@@ -85,7 +85,7 @@ TEST_F(Participants, AreLeftOutIfTheyDoNotHaveTheFunction)
 
     message.arg[0] = 5;
     ckpt_participants_told(&message);
-    ckpt_participants_forget("gone");
+    ckpt_participants_forget(CKPT_REFUSAL_AGENT_LOST, "gone");
     ckpt_participants_restarted();
     ckpt_participants_poll_failed();
     ckpt_participants_wait_over();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * participant.c - what the program says about checkpoints, as cut/ asks for it.
+ * participant.c - requests of the program about checkpoints, for cut/.
  */
 #include "user/participant.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * participant.h - what the program says about checkpoints, as cut/ asks for it.
+ * participant.h - requests of the program about checkpoints, for cut/.
  */
 #ifndef CKPT_USER_PARTICIPANT_H
 #define CKPT_USER_PARTICIPANT_H

@@ -101,6 +101,7 @@ TREES = (
             "image/nodefile",
             "image/memory image/store",
             "image/write journal redundancy diagram restart",
+            "settings",
             "image/pieces agent/base cli/base",
             "agent/links",
             "agent/messages",
@@ -115,6 +116,7 @@ TREES = (
         ),
         objects=("**/*.o",),
         outside=("tests",),
+        interposers=("append",),
     ),
 )
 

@@ -15,7 +15,7 @@
 #include "agent/coordinator/node_level.hpp"
 #include "agent/base/settings.hpp"
 #include "agent/coordinator/tier_flush.hpp"
-#include "protocol/cut_protocol.hpp"
+#include "protocol/cut/cut_protocol.hpp"
 #include "agent/coordinator/trace_recorder.hpp"
 #include "agent/ranks/unprotected.hpp"
 #include "agent/base/worker_thread.hpp"

@@ -13,7 +13,7 @@
 #include "agent/messages/rank_seen.hpp"
 #include "image/store/checkpoint_cost.hpp"
 #include "image/store/checkpoint_trace.hpp"
-#include "protocol/cut_protocol.hpp"
+#include "protocol/cut/cut_protocol.hpp"
 
 #include "ckpt/wire.h"
 

@@ -12,7 +12,7 @@
 #include "agent/messages/sweep_plan.hpp"
 #include "image/model/fault_summary.hpp"
 #include "image/store/manifest.hpp"
-#include "protocol/actions.hpp"
+#include "protocol/cut/actions.hpp"
 #include "protocol/rank_cut.hpp"
 #include "protocol/replayability.hpp"
 

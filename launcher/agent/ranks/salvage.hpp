@@ -10,7 +10,7 @@
 #include "agent/messages/salvage_news.hpp"
 #include "agent/ranks/shared_memory.hpp"
 #include "common/event_loop.hpp"
-#include "protocol/actions.hpp"
+#include "protocol/cut/actions.hpp"
 #include "protocol/ghost.hpp"
 
 #include <functional>

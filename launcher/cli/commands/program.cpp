@@ -89,16 +89,6 @@ int report(const std::exception &problem, int status, bool json = false)
     return status;
 }
 
-/* Returns the index of a subcommand in program.commands. */
-std::size_t index_of(const Program &program, const CLI::App *subcommand)
-{
-    auto all = program.app.get_subcommands([](const CLI::App *) {
-        return true;
-    });
-    return static_cast<std::size_t>(
-        std::find(all.begin(), all.end(), subcommand) - all.begin());
-}
-
 Words command_names()
 {
     Words names;
@@ -181,14 +171,14 @@ bool prints_json(const Program &program)
 {
     const auto parsed = program.app.get_subcommands();
     return !parsed.empty() &&
-           program.commands[index_of(program, parsed.front())]->prints_json();
+           program.command(*parsed.front()).prints_json();
 }
 
 int run_command(Program &program, bool has_rest, const Words &rest)
 {
     CKPT_EXPECT(program.commands.size() == std::size(entries));
     Command &command =
-        *program.commands[index_of(program, program.app.get_subcommands().front())];
+        program.command(*program.app.get_subcommands().front());
     if (has_rest && command.rest_usage().empty()) {
         stop_with(exit_usage, "{}: nothing can follow --",
                   program.app.get_subcommands().front()->get_name());
@@ -212,11 +202,6 @@ Program::Program()
         subcommand->formatter(
             std::make_shared<Help>(commands.back()->rest_usage()));
     }
-}
-
-std::string Program::rest_usage(const CLI::App &subcommand) const
-{
-    return commands.at(index_of(*this, &subcommand))->rest_usage();
 }
 
 int run_program(const Words &argv)

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "protocol/cut_protocol.hpp"
+#include "protocol/cut/cut_protocol.hpp"
 
 #include <gtest/gtest.h>
 

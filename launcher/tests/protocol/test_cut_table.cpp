@@ -3,7 +3,7 @@
  * test_cut_table.cpp - the protocols as tables: each cell is decided, docs/consistent-cuts.md has
  * the same tables, and what cannot happen in a correct job does not become a checkpoint.
  */
-#include "protocol/cut_table.hpp"
+#include "protocol/cut/cut_table.hpp"
 #include "tests/protocol/nonblocking_machine.hpp"
 
 #include <fmt/format.h>

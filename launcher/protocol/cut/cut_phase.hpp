@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cut_phase.hpp - the phases of a checkpoint, as the coordinator sees it. Which protocol has which
- * phases, and what each event does in them: protocol/cut_table.hpp.
+ * phases, and what each event does in them: protocol/cut/cut_table.hpp.
  */
 #pragma once
 

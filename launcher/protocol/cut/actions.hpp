@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * actions.hpp - actions that the coordinator's state machine requests, and the events that answer
- * them (protocol/cut_protocol.hpp).
+ * them (protocol/cut/cut_protocol.hpp).
  */
 #pragma once
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cut_state.hpp - the state of the coordinator's machine, and the steps that several protocols
- * share. Only the handlers in the protocols' tables change it (protocol/cut_table.hpp).
+ * share. Only the handlers in the protocols' tables change it (protocol/cut/cut_table.hpp).
  */
 #pragma once
 
 #include "common/refusal.hpp"
-#include "protocol/actions.hpp"
-#include "protocol/collective_targets.hpp"
-#include "protocol/cut_event.hpp"
-#include "protocol/cut_phase.hpp"
-#include "protocol/cut_plan.hpp"
-#include "protocol/cut_table.hpp"
-#include "protocol/rank_pages.hpp"
-#include "protocol/rank_state.hpp"
-#include "protocol/stall_watch.hpp"
+#include "protocol/cut/actions.hpp"
+#include "protocol/cut/collective_targets.hpp"
+#include "protocol/cut/cut_event.hpp"
+#include "protocol/cut/cut_phase.hpp"
+#include "protocol/cut/cut_plan.hpp"
+#include "protocol/cut/cut_table.hpp"
+#include "protocol/cut/rank_pages.hpp"
+#include "protocol/cut/rank_state.hpp"
+#include "protocol/cut/stall_watch.hpp"
 
 #include <chrono>
 #include <cstdint>

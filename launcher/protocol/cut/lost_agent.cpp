@@ -5,9 +5,9 @@
  * completes the cut, so that all ranks have the same colour again: CUT, LOG, CLOSE. The table is at
  * the end.
  */
-#include "protocol/cut_rows.hpp"
-#include "protocol/cut_state.hpp"
-#include "protocol/nonblocking_cut.hpp"
+#include "protocol/cut/cut_rows.hpp"
+#include "protocol/cut/cut_state.hpp"
+#include "protocol/cut/nonblocking_cut.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 /*
  * collective_targets.cpp - derives the targets from the ranks' clocks.
  */
-#include "protocol/collective_targets.hpp"
+#include "protocol/cut/collective_targets.hpp"
 
 #include <algorithm>
 #include <set>

@@ -4,8 +4,8 @@
  * whose collectives cannot be cut in two (docs/protocol.md, sections 4 to 6): ALIGN, STOP, DRAIN,
  * SAVE, WRITE, COMMIT. The table is at the end.
  */
-#include "protocol/cut_rows.hpp"
-#include "protocol/cut_state.hpp"
+#include "protocol/cut/cut_rows.hpp"
+#include "protocol/cut/cut_state.hpp"
 
 #include <fmt/format.h>
 

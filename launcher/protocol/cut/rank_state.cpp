@@ -2,7 +2,7 @@
 /*
  * rank_state.cpp - where a rank is, and since when it stands still.
  */
-#include "protocol/rank_state.hpp"
+#include "protocol/cut/rank_state.hpp"
 
 #include <utility>
 

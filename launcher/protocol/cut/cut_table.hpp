@@ -3,14 +3,14 @@
  * cut_table.hpp - the protocols as tables: which phases a protocol has, and what each event does in
  * each of them. docs/consistent-cuts.md, section 7, has the same tables as text.
  *
- * A protocol is a constant. The state machine (protocol/cut_state.hpp) looks up the cell of the
+ * A protocol is a constant. The state machine (protocol/cut/cut_state.hpp) looks up the cell of the
  * present phase for each event; nothing else decides what an event does.
  */
 #pragma once
 
-#include "protocol/collective_targets.hpp"
-#include "protocol/cut_event.hpp"
-#include "protocol/cut_phase.hpp"
+#include "protocol/cut/collective_targets.hpp"
+#include "protocol/cut/cut_event.hpp"
+#include "protocol/cut/cut_phase.hpp"
 #include "protocol/protocol.hpp"
 
 #include "ckpt/wire.h"

@@ -7,10 +7,10 @@
  * After the first cut, the ranks cannot go back to the old colour. So a checkpoint that is given up
  * still goes on to the end of CLOSE, but nothing is kept.
  */
-#include "protocol/nonblocking_cut.hpp"
+#include "protocol/cut/nonblocking_cut.hpp"
 
-#include "protocol/cut_rows.hpp"
-#include "protocol/cut_state.hpp"
+#include "protocol/cut/cut_rows.hpp"
+#include "protocol/cut/cut_state.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
  * alignment.cpp - phase ALIGN: the ranks agree on a cut of the collectives
  * (docs/protocol.md, sections 4 to 6).
  */
-#include "protocol/cut_state.hpp"
+#include "protocol/cut/cut_state.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 /*
  * cut_table.cpp - the list of the protocols, and the names of phases and events.
  */
-#include "protocol/cut_table.hpp"
+#include "protocol/cut/cut_table.hpp"
 
 namespace ckpt
 {

@@ -2,7 +2,7 @@
 /*
  * stall_watch.cpp - compares what can change with what it was.
  */
-#include "protocol/stall_watch.hpp"
+#include "protocol/cut/stall_watch.hpp"
 
 #include <algorithm>
 #include <utility>

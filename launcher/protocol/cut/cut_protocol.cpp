@@ -2,7 +2,7 @@
 /*
  * cut_protocol.cpp - hands events to the table of the protocol, and says what the state is.
  */
-#include "protocol/cut_protocol.hpp"
+#include "protocol/cut/cut_protocol.hpp"
 
 #include <fmt/format.h>
 

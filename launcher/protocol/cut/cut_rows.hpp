@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "protocol/cut_table.hpp"
+#include "protocol/cut/cut_table.hpp"
 
 namespace ckpt
 {

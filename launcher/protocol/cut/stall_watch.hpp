@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "protocol/collective_targets.hpp"
-#include "protocol/rank_state.hpp"
+#include "protocol/cut/collective_targets.hpp"
+#include "protocol/cut/rank_state.hpp"
 
 #include <chrono>
 #include <cstdint>

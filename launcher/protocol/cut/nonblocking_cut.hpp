@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * nonblocking_cut.hpp - handlers of a cut during which ranks run. The completion of a cut has them
- * as well (protocol/lost_agent.cpp).
+ * as well (protocol/cut/lost_agent.cpp).
  */
 #pragma once
 
-#include "protocol/cut_state.hpp"
+#include "protocol/cut/cut_state.hpp"
 
 namespace ckpt
 {

@@ -2,7 +2,7 @@
 /*
  * cut_state.cpp - looks up what an event does; failures, and the end of a checkpoint.
  */
-#include "protocol/cut_state.hpp"
+#include "protocol/cut/cut_state.hpp"
 
 #include <fmt/format.h>
 

@@ -4,17 +4,17 @@
  * consistent cut. Events go in, and actions come out. No call blocks, reads a descriptor or looks
  * at a clock (docs/protocol.md, sections 4 to 6; docs/consistent-cuts.md).
  *
- * What an event does is in the table of the protocol (protocol/cut_table.hpp).
+ * What an event does is in the table of the protocol (protocol/cut/cut_table.hpp).
  */
 #pragma once
 
-#include "protocol/actions.hpp"
-#include "protocol/cut_phase.hpp"
-#include "protocol/cut_plan.hpp"
-#include "protocol/cut_state.hpp"
+#include "protocol/cut/actions.hpp"
+#include "protocol/cut/cut_phase.hpp"
+#include "protocol/cut/cut_plan.hpp"
+#include "protocol/cut/cut_state.hpp"
 #include "protocol/protocol.hpp"
 #include "protocol/rank_cut.hpp"
-#include "protocol/rank_pages.hpp"
+#include "protocol/cut/rank_pages.hpp"
 
 #include "ckpt/wire.h"
 

@@ -2,9 +2,9 @@
 /*
  * cut_rows.cpp - the begin and end of a checkpoint, and ranks that come and go, in all protocols.
  */
-#include "protocol/cut_rows.hpp"
+#include "protocol/cut/cut_rows.hpp"
 
-#include "protocol/cut_state.hpp"
+#include "protocol/cut/cut_state.hpp"
 
 #include <fmt/format.h>
 

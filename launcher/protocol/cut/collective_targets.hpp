@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "protocol/rank_state.hpp"
+#include "protocol/cut/rank_state.hpp"
 
 #include "ckpt/wire.h"
 
