@@ -132,7 +132,6 @@ static int lend(uintptr_t *thread_pointer)
 /* Gives a lane its thread pointer. Context: with the lock. */
 static int equip(struct ckpt_lane *lane)
 {
-    CKPT_INVARIANT(lane->depth > 0); /* the spare one is of the owner of the lock */
     if (lane->halves->lower == 0) {
         lane->halves->lower = spare;
         spare = 0;
