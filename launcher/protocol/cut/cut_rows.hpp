@@ -11,7 +11,7 @@ namespace ckpt
 
 /* ---- Handlers that several rows name -------------------------------------- */
 
-/* The rank is connected, and has not been cut but for what it says itself. */
+/* The rank is connected, and has not been cut except by its own report. */
 void on_hello(CutState &state, const CutEvent &event);
 /* The same, for a rank whose loss was not noticed. */
 void on_return(CutState &state, const CutEvent &event);
@@ -30,7 +30,7 @@ void on_undone(CutState &state, const CutEvent &event);
 /* ---- Rows ------------------------------------------------------------------ */
 
 /* A phase of a checkpoint in which no rank has a new colour and no work of the agents is under way.
- * All events that end a checkpoint are in it. */
+ * It has all events that end a checkpoint. */
 inline constexpr PhaseRow attempt_row = PhaseRow{}.with({
     {Event::request, violates("the caller has to wait for phase IDLE")},
     {Event::hello, does(on_return, "as `lost`; then the rank is here")},

@@ -58,7 +58,7 @@ struct CrossingMessages {
 /* Why a checkpoint has failed. */
 struct CutFailure {
     Refusal reason;
-    bool may_retry = false; /* some reason was one that Sync-and-Stop does not have */
+    bool may_retry = false; /* Sync-and-Stop does not have one of the reasons */
 };
 
 struct CutState {
