@@ -160,7 +160,9 @@ static void take_clock(MPI_Comm comm)
 {
     comm->slot = UINT32_MAX;
     if (comm->size > 1 || comm->inter) {
-        CKPT_INVARIANT(comm->id != 0); /* MPI_COMM_SELF's: other ranks would take it for theirs */
+        /* 0 is MPI_COMM_SELF's: other ranks would take it for theirs. No checkpoint has a
+         * communicator with processes of another job. */
+        CKPT_INVARIANT(comm->id != 0 || comm->foreign);
         comm->slot = ckpt_rank_page_take(comm->id);
         comm->unclocked = comm->slot == UINT32_MAX;
     }
