@@ -37,7 +37,7 @@ def found(sources, pattern, *parts):
 
 def test_numbers_and_names_are_unique():
     entries = refusals.table()
-    for column in zip(*entries):
+    for column in zip(*entries, strict=True):
         assert len(set(column)) == len(entries)
     for _, identifier, name in entries:
         assert name == identifier.lower().replace("_", "-")

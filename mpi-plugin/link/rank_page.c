@@ -123,7 +123,7 @@ uint32_t ckpt_rank_page_take(uint64_t id)
 {
     uint32_t slot;
 
-    CKPT_INVARIANT(id != 0 && page->clock_count == slot_count); /* 0 is a free slot */
+    CKPT_INVARIANT(page->clock_count == slot_count);
     for (slot = 0; slot < slot_count && slot_ids[slot] != 0; slot++) {
     }
     if (slot == CKPT_CLOCK_SLOTS) {
@@ -141,7 +141,7 @@ void ckpt_rank_page_give(uint32_t slot)
 {
     uint32_t *place = &lingering[lingering_count % LINGERING];
 
-    CKPT_INVARIANT(slot < slot_count && slot_ids[slot] != 0);
+    CKPT_INVARIANT(slot < slot_count);
     if (lingering_count >= LINGERING) {
         clear_slot(*place);
     }
