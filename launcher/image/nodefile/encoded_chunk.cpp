@@ -112,7 +112,9 @@ std::span<const std::byte> decode_chunk(int fd, const ChunkRecord &chunk,
         stored = open_chunk(stored, buffers.stored, seal.about(chunk.index), *seal.seal, text);
     }
     if (chunk.coding == ChunkCoding::plain) {
-        CKPT_EXPECT(stored.size() == size);
+        if (stored.size() != size) {
+            fail("{} is damaged: it has {} bytes instead of {}", text, stored.size(), size);
+        }
         return stored;
     }
     buffers.plain.resize(std::max(buffers.plain.size(), size));

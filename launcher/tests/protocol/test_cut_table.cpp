@@ -290,9 +290,10 @@ class CutViolations : public NonblockingCut
     /* No rank stays behind, and nothing is kept. */
     void expect_refused(Event event, const std::string &where)
     {
-        EXPECT_TRUE(machine.reason().starts_with(
+        EXPECT_EQ(machine.reason().name(), "internal-error") << where;
+        EXPECT_TRUE(machine.reason().detail().starts_with(
             fmt::format("unexpected event '{}'", event_name(event))))
-            << where << ": " << machine.reason();
+            << where << ": " << machine.reason().detail();
         if (machine.is_moving()) { /* the cut is completed first */
             machine.gone(2, now);
             settle();
@@ -348,7 +349,7 @@ TEST_F(CutViolations, ARankThatIsReadMayMove)
     machine.captured(1, now);
     report(1);
     EXPECT_EQ(machine.phase(), Phase::write);
-    EXPECT_EQ(machine.reason(), "");
+    EXPECT_TRUE(machine.reason().empty());
 }
 
 TEST_F(CutViolations, NoManifestIsWrittenBeforeAllRanksAreRead)
@@ -365,7 +366,7 @@ TEST_F(CutViolations, ARequestDespiteAnObstacleIsRefused)
 {
     machine.goodbye(2, now);
     request();
-    expect_given_up("rank 2 has already called MPI_Finalize");
+    expect_given_up(CKPT_REFUSAL_JOB_ENDING, "rank 2 has already called MPI_Finalize");
     EXPECT_EQ(ordered(CKPT_MSG_REQUEST), 0);
 }
 
@@ -374,8 +375,8 @@ TEST_F(CutViolations, ARankThatReturnsUnannouncedWasLost)
     reach(Protocol::sync_and_stop, Phase::drain);
     machine.hello(1, {}, now);
     settle();
-    expect_given_up("rank 1 has died");
-    EXPECT_EQ(machine.obstacle(), "");
+    expect_given_up(CKPT_REFUSAL_RANK_DIED, "rank 1 has died");
+    EXPECT_TRUE(machine.obstacle().empty());
     reach(Protocol::chandy_lamport, Phase::cut);
     machine.hello(1, {}, now);
     settle();
@@ -398,7 +399,7 @@ TEST_F(CutViolations, AResultOfAnEarlierAttemptChangesNothing)
         settle();
         EXPECT_EQ(machine.phase(), phase);
         EXPECT_TRUE(others.empty());
-        machine.failed("end", now);
+        machine.failed({CKPT_REFUSAL_WRITE_FAILED, "end"}, now);
         settle();
     }
 }
