@@ -5,6 +5,7 @@
 #include "common/refusal.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <cerrno>
 
@@ -76,7 +77,9 @@ Refusal refusal_of(const std::exception &problem, ckpt_refusal otherwise)
 {
     const auto *error = dynamic_cast<const Error *>(&problem);
 
-    if (error != nullptr && error->identity() != CKPT_REFUSAL_NONE) {
+    if (dynamic_cast<const InvariantViolated *>(&problem) != nullptr) {
+        otherwise = CKPT_REFUSAL_INTERNAL_ERROR;
+    } else if (error != nullptr && error->identity() != CKPT_REFUSAL_NONE) {
         otherwise = error->identity();
     } else if (error != nullptr && (error->code() == ENOSPC || error->code() == EDQUOT)) {
         otherwise = CKPT_REFUSAL_NO_SPACE;

@@ -349,7 +349,8 @@ TEST_P(UnsoundAgent, SavesNothingMoreAndHarmsNobody)
     EXPECT_EQ(status.last_error, reply.error);
     const bool had_resumed = std::string_view(GetParam()) == "invariant-in-reply:8";
     for (int rank = 0; rank < 2 && !had_resumed; rank++) {
-        EXPECT_EQ(job.rank(rank).line("resumed internal"), "resumed " + reply.error);
+        EXPECT_EQ(job.rank(rank).line("resumed internal"),
+                  "resumed " + reply.error + " [internal-error]");
     }
     Store store(job.directory());
     job.end();
