@@ -66,7 +66,6 @@ std::string MessageKey::text() const
 
 MessageKey MessageKey::derive(std::string_view label) const
 {
-    CKPT_EXPECT(!label.empty()); /* would be the tag of nothing, for any purpose */
     const Tag tag = this->tag({std::as_bytes(std::span(label))});
     MessageKey key;
 
