@@ -60,8 +60,8 @@ std::string MessageKey::text() const
 
     sodium_bin2hex(text.data(), text.size(), bytes_.data(), size);
     text.pop_back();
-    return text;
     CKPT_INVARIANT(text.size() == 2 * size);
+    return text;
 }
 
 MessageKey MessageKey::derive(std::string_view label) const
