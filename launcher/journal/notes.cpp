@@ -28,7 +28,7 @@ constexpr const char *revealed_file = "revealed";
 constexpr const char *state_names[] = {"undoing", "undone", "finished"};
 constexpr std::uint64_t notes_version = 1;
 
-/* Reads `note` from the file. Returns false if there is no such file. */
+/* Reads `note` from the file. Returns false if the file does not exist. */
 template <class Note> bool load_note(const fs::path &path, Note &note)
 {
     if (!path_exists(path)) {

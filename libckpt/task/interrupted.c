@@ -19,7 +19,6 @@
 #include "task/interrupted.h"
 
 #include "base/invariant.h"
-
 #include "sys/futex_clock.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"

@@ -11,7 +11,6 @@
 
 #include "base/arena.h"
 #include "base/invariant.h"
-
 #include "handles/attribute.h"
 #include "handles/channels.h"
 #include "handles/hints.h"

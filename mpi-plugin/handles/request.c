@@ -6,7 +6,6 @@
 
 #include "base/arena.h"
 #include "base/invariant.h"
-
 #include "handles/channels.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"

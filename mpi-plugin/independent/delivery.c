@@ -9,7 +9,6 @@
 #include "independent/delivery.h"
 
 #include "base/invariant.h"
-
 #include "independent/direct.h"
 #include "independent/fault.h"
 #include "independent/interval.h"

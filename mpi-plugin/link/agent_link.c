@@ -8,7 +8,6 @@
 #include "link/agent_link.h"
 
 #include "base/invariant.h"
-
 #include "base/text.h"
 #include "link/launch_name.h"
 #include "runtime/runtime.h"

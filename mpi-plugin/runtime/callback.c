@@ -8,7 +8,6 @@
 #include "runtime/callback.h"
 
 #include "base/invariant.h"
-
 #include "runtime/crossing.h"
 #include "runtime/state.h"
 #include "sys/syscall.h"

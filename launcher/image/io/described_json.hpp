@@ -131,7 +131,7 @@ class JsonReader
     }
     /* A field that is always written, and that files of older versions lack. */
     template <class T> void added(const char *field, T &&value) { optional(field, value); }
-    /* Leaves the value unchanged if there is no such field. */
+    /* Leaves the value unchanged if the object lacks the field. */
     template <class T> void optional(const char *field, T &&value)
     {
         if (fields_.has(field)) {

@@ -122,7 +122,7 @@ bool PagePool::grow()
 /* The caller holds the mutex, and all buffers are free. */
 void PagePool::shrink()
 {
-    CKPT_EXPECT(free_.size() == used_); /* nobody has a buffer */
+    CKPT_EXPECT(free_.size() == used_); /* all buffers are free */
     const std::size_t kept = (std::min(first_room_, least_pool) + piece_ - 1) / piece_;
     if (may_grow_ && pieces_.size() <= kept) {
         return;

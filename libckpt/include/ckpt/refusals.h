@@ -148,7 +148,7 @@
 /* Directories and nodes. */
 #define CKPT_REFUSALS_OF_STORES(X)                                                               \
     X(60, NO_SPACE, "no-space",                                                                  \
-      "There is no space left for the checkpoint, or a quota is used up.",                       \
+      "The disk has no space for the checkpoint, or a quota is used up.",                       \
       "Free space, keep fewer checkpoints (CKPT_KEEP), or use another directory.")               \
     X(61, WRITE_FAILED, "write-failed",                                                          \
       "The checkpoint, or its message log, could not be written.",                               \

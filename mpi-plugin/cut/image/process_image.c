@@ -8,6 +8,7 @@
 #include "base/invariant.h"
 #include "base/text.h"
 #include "cut/image/file_content.h"
+#include "cut/image/image_fault.h"
 #include "cut/image/own_descriptors.h"
 #include "cut/participant.h"
 #include "files/files.h"

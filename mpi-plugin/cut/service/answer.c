@@ -5,7 +5,6 @@
 #include "cut/service/answer.h"
 
 #include "base/invariant.h"
-
 #include "base/text.h"
 #include "cut/collectives/deferred_completion.h"
 #include "cut/collectives/nonblocking.h"

@@ -5,7 +5,6 @@
 #include "cut/service/attach.h"
 
 #include "base/invariant.h"
-
 #include "base/text.h"
 #include "cut/messages/epoch.h"
 #include "cut/messages/report.h"

@@ -6,7 +6,6 @@
 #include "cut/service/service.h"
 #include "cut/service/service_thread.h"
 #include "base/invariant.h"
-
 #include "cut/collectives/collective.h"
 #include "cut/collectives/deferred_completion.h"
 #include "cut/image/process_image.h"

@@ -9,7 +9,6 @@
 #include "handles/files/file.h"
 
 #include "base/invariant.h"
-
 #include "handles/info.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"

@@ -3,7 +3,6 @@
  * recipes.c - record how all live objects were made.
  */
 #include "base/invariant.h"
-
 #include "ckpt/failure.h"
 #include "handles/files/file.h"
 #include "handles/kinds.h"

@@ -5,7 +5,6 @@
 #include "independent/log/layout.h"
 
 #include "base/invariant.h"
-
 #include "handles/kinds.h"
 #include "handles/types/datatype_contents.h"
 #include "runtime/crossing.h"
