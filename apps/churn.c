@@ -167,15 +167,6 @@ static uint64_t do_step(uint64_t step)
     return sum;
 }
 
-/* Rank 0 decides and broadcasts the decision. */
-static int goes_on(uint64_t step, long steps, const char *stop_file)
-{
-    int more = step < (uint64_t)steps || (stop_file != NULL && access(stop_file, F_OK) != 0);
-
-    MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    return more;
-}
-
 int main(int argc, char **argv)
 {
     uint64_t sum = 0;
@@ -189,7 +180,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < KEPT; i++) {
         kept[i] = MPI_COMM_NULL;
     }
-    for (uint64_t step = 0; goes_on(step, steps, argv[2]); step++) {
+    for (uint64_t step = 0; has_another_step(step, steps, argv[2]); step++) {
         if (rank == 0 && step % STEPS_PER_LINE == 0) {
             printf("step %" PRIu64 "\n", step);
             fflush(stdout);

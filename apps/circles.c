@@ -51,22 +51,13 @@ static uint64_t meet(uint64_t step, const int *members, int count)
     return sum;
 }
 
-/* Rank 0 decides and broadcasts the decision. */
-static int goes_on(uint64_t step, long steps, const char *stop_file)
-{
-    int more = steps > 0 ? step < (uint64_t)steps : access(stop_file, F_OK) != 0;
-
-    MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    return more;
-}
-
 static uint64_t run(long steps, const char *stop_file)
 {
     int *members = calloc((size_t)size, sizeof(int)), is_member;
     uint64_t sum = 0;
 
     CHECK(members != NULL);
-    for (uint64_t step = 0; step % TOGETHER != 0 || goes_on(step, steps, stop_file);
+    for (uint64_t step = 0; step % TOGETHER != 0 || has_another_step(step, steps, stop_file);
          step++) {
         const int count = draw_members(step, members, &is_member);
 

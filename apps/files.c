@@ -197,18 +197,6 @@ static void end_split(MPI_File file, uint64_t *cells, long step)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Whether there is another step: STEPS are done, or the stop file exists. */
-static int goes_on(long step, long steps, const char *stop_file)
-{
-    int on = step < steps;
-
-    if (stop_file != NULL) {
-        on = access(stop_file, F_OK) != 0;
-        MPI_Bcast(&on, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    }
-    return on;
-}
-
 /* argv: STEPS [WIDTH OF THE MATRIX FOR EACH RANK [STOP_FILE]] */
 int main(int argc, char **argv)
 {
@@ -235,7 +223,7 @@ int main(int argc, char **argv)
                       MPI_MODE_CREATE | MPI_MODE_RDWR);
     own.file = open_file(MPI_COMM_SELF, "own", rank,
                          MPI_MODE_CREATE | MPI_MODE_RDWR);
-    for (step = 0; goes_on(step, steps, stop_file); step++) {
+    for (step = 0; has_another_step((uint64_t)step, steps, stop_file); step++) {
         start_own(&own, step);
         begin_split(split, split_cells, step);
         write_matrix(matrix, cells, step);

@@ -190,18 +190,6 @@ static void live_once(int count, long first, long end)
     }
 }
 
-/* Whether there is another step: STEPS are done, or the stop file exists. */
-static int goes_on(long step, long steps, const char *stop_file)
-{
-    int on = step < steps;
-
-    if (stop_file != NULL) {
-        on = access(stop_file, F_OK) != 0;
-        MPI_Bcast(&on, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    }
-    return on;
-}
-
 int main(int argc, char **argv)
 {
     const long steps = number_argument(argc, argv, 1, 1000);
@@ -223,7 +211,7 @@ int main(int argc, char **argv)
         MPI_Comm_dup(MPI_COMM_WORLD, &workers[i].comm);
         MPI_Op_create(add, 1, &workers[i].op);
     }
-    for (long step = 0; goes_on(step, steps, stop_file);
+    for (long step = 0; has_another_step((uint64_t)step, steps, stop_file);
          step += STEPS_PER_LIFE) {
         const long end = step + STEPS_PER_LIFE;
 

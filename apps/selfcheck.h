@@ -35,6 +35,19 @@ static inline int job_may_end(void)
     return may;
 }
 
+/* Whether there is another step: fewer than `steps` are done, or the stop file (NULL: none) does
+ * not exist. Collective over MPI_COMM_WORLD if there is a stop file: rank 0 looks. */
+static inline int has_another_step(uint64_t step, long steps, const char *stop_file)
+{
+    int more = steps > 0 && step < (uint64_t)steps;
+
+    if (stop_file != NULL) {
+        more = more || access(stop_file, F_OK) != 0;
+        MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    }
+    return more;
+}
+
 /* Returns when the job may end. Collective over MPI_COMM_WORLD. */
 static inline void wait_for_end_of_job(void)
 {

@@ -26,7 +26,8 @@ class Progress:
 
     def __init__(self, job, pattern):
         self.times, self.steps = [], []
-        for moment, line in zip(job.times, job.lines):
+        # A line that has just been read gets its time a moment later.
+        for moment, line in zip(job.times, job.lines, strict=False):
             match = re.match(pattern, line)
             if match:
                 self.times.append(moment)
@@ -66,7 +67,7 @@ def losses(progress, saved, end):
     just before each of the two."""
     begins = [begin for begin, _, _ in saved] + [end]
     speeds = [progress.rate(begin - QUIET, begin) for begin in begins]
-    cycles = zip(saved, itertools.pairwise(begins), itertools.pairwise(speeds))
+    cycles = zip(saved, itertools.pairwise(begins), itertools.pairwise(speeds), strict=True)
     for (_, _, said), (begin, following), around in itertools.islice(cycles, 1, None):
         done = progress.at(following) - progress.at(begin)
         lost = following - begin - done / statistics.mean(around)

@@ -75,7 +75,7 @@ def row(result):
     """Returns one line of the table."""
     saved = result["checkpoints"]
     costs = [checkpoint["cost"] for checkpoint in saved]
-    alignment, others = zip(*map(control_messages, saved))
+    alignment, others = zip(*map(control_messages, saved), strict=True)
     stops = [cost["stood_still"] for cost in costs]
     return [
         protocols.PROTOCOLS[result["protocol"]],

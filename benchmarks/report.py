@@ -40,7 +40,7 @@ def latency_rows(latency):
             [middle for _, middle in runs[kind]] for kind in ("native", "ckpt")
         )
         best = {kind: min(run[0] for run in runs[kind]) for kind in runs}
-        added = [with_ckpt - without for without, with_ckpt in zip(native, ckpt)]
+        added = [with_ckpt - without for without, with_ckpt in zip(native, ckpt, strict=True)]
         middle = statistics.median(native)
         aim = "-"
         if name in AIMS:
@@ -73,7 +73,7 @@ def lammps_rows(lammps):
         native, ckpt = (
             [run[index] for run in lammps[kind]] for kind in ("native", "ckpt")
         )
-        ratios = [b / a - 1 for a, b in zip(native, ckpt)]
+        ratios = [b / a - 1 for a, b in zip(native, ckpt, strict=True)]
         middle = statistics.median(ratios)
         yield [
             name,

@@ -107,7 +107,7 @@ def rows(results):
             totals = [checkpoint["timings"]["total"] for checkpoint in saved]
             rates = [
                 checkpoint["memory_bytes"] / total / 1e6
-                for checkpoint, total in zip(saved, totals)
+                for checkpoint, total in zip(saved, totals, strict=True)
             ]
             yield [
                 result["mebibytes"],

@@ -57,9 +57,9 @@ def overhead_rows(programs):
             table.spread(plain),
             table.spread(ckpt),
             table.spread(independent),
-            shown([b / a - 1 for a, b in zip(plain, ckpt)]),
-            shown([b / a - 1 for a, b in zip(plain, independent)]),
-            shown([b / a - 1 for a, b in zip(ckpt, independent)]),
+            shown([b / a - 1 for a, b in zip(plain, ckpt, strict=True)]),
+            shown([b / a - 1 for a, b in zip(plain, independent, strict=True)]),
+            shown([b / a - 1 for a, b in zip(ckpt, independent, strict=True)]),
             f"+{then['logging_and_disk_percent']} %",
             f"+{then['increase_percent']} %",
         ]
@@ -164,7 +164,7 @@ def latency_rows(operations):
                 name,
                 *(table.spread(values) for values in (plain, *others)),
                 *(
-                    table.spread([b - a for a, b in zip(plain, with_it)],
+                    table.spread([b - a for a, b in zip(plain, with_it, strict=True)],
                                  lambda value: f"{value * 1e9:+.0f} ns")
                     for with_it in others
                 ),
@@ -192,7 +192,7 @@ def stream_rows(operations):
             yield [
                 name.replace("_stream", ""),
                 *(table.spread(one, lambda value: f"{value:.0f} MB/s") for one in rates),
-                *(table.spread([b / a for a, b in zip(rates[0], one)],
+                *(table.spread([b / a for a, b in zip(rates[0], one, strict=True)],
                                lambda value: f"{value:.2f}") for one in rates[2:]),
             ]
 
@@ -215,7 +215,7 @@ def barrier_rows(barriers):
             table.spread([one["all"] for one in shares], share),
             table.spread([one["own"] for one in shares], share),
             table.spread(waits[way], share),
-            shown([here - plain for here, plain in zip(waits[way], waits["plain"])]),
+            shown([here - plain for here, plain in zip(waits[way], waits["plain"], strict=True)]),
             f"{then[way]} %" if way in then else "-",
         ]
 
@@ -291,7 +291,8 @@ def draw_rates(axes, operations):
     for operation in ("put", "get"):
         runs = {int(name.rpartition("_")[2]): one for name, one in operations.items()
                 if name.startswith(f"{operation}_stream_")}
-        for (way, label), style in zip(shown_ways(operations).items(), STYLES):
+        # A machine need not have measured all ways.
+        for (way, label), style in zip(shown_ways(operations).items(), STYLES, strict=False):
             rates = [rate(min(medians(one, way)), size) for size, one in runs.items()]
             axes.loglog(list(runs), rates, style, label=f"{operation}, {label}", markersize=4)
     axes.set_xlabel("bytes of an operation")

@@ -4,11 +4,13 @@
 import contextlib
 import fcntl
 import hashlib
+import faulthandler
 import itertools
 import os
 import pickle
 import signal
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,7 @@ BUSY = {
     "test_campaigns",
     "test_files",
     "test_fortran",
+    "test_guards",
     "test_mpi4py",
     "test_openmpi5",
     "test_snapshot",
@@ -72,6 +75,13 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(autouse=True)
 def no_test_stands_still():
     """A test that waits without a limit of its own fails, instead of stopping all others."""
+
+    if threading.current_thread() is not threading.main_thread():
+        # A worker of xdist runs its tests on another thread now and then (execnet before 2.1).
+        faulthandler.dump_traceback_later(LONGEST_TEST, exit=True, file=sys.__stderr__)
+        yield
+        faulthandler.cancel_dump_traceback_later()
+        return
 
     def give_up(*_):
         raise TimeoutError(f"the test has run for {LONGEST_TEST} s")

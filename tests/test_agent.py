@@ -80,6 +80,48 @@ def survive_agent_in_a_checkpoint(lab, then=None, **settings):
     end_after_restart(lab, job, stop)
 
 
+# A piece of two ranks is then made in two tasks and four events of the agent.
+TWO_TASKS = {"CKPT_PROTOCOL": "sns", "CKPT_SNAPSHOT": "stop"}
+
+
+@pytest.mark.parametrize("moment", ["reply:6", "task:3"])
+def test_an_assertion_fails_in_the_agent(lab, moment):
+    """In the second checkpoint. The agent refuses it and all later ones, with the
+    assertion; the job goes on, and the first checkpoint is as good as before."""
+    stop = lab.directory / "stop"
+    program = programs.traffic(0, 2, stop)
+    job = lab.start(program, CKPT_FAULT=f"invariant-in-{moment}", **TWO_TASKS)
+    job.wait_for(program.progress)
+    lab.checkpoint(job)
+    agent = agent_of(lab, job)
+    for _ in range(2):
+        done = lab.ckpt("checkpoint", job.pid)
+        assert done.returncode != 0
+        assert "internal error: agent/ranks/local_node.cpp:" in done.stderr, done.stderr
+    assert agent_of(lab, job) == agent
+    assert len(lab.checkpoints()) == 1
+    job.kill()
+    stop.touch()
+    again = lab.restart()
+    programs.ok_line(again.succeed(), lab.work)
+
+
+def test_a_restart_ends_unsoundness(lab):
+    """The agent of the restarted job saves again."""
+    stop = lab.directory / "stop"
+    program = programs.traffic(0, 2, stop)
+    job = lab.start(program, CKPT_FAULT="invariant-in-reply:6", **TWO_TASKS)
+    job.wait_for(program.progress)
+    lab.checkpoint(job)
+    assert lab.ckpt("checkpoint", job.pid).returncode != 0
+    job.kill()
+    again = lab.restart()
+    lab.wait_for_agent(again)
+    lab.checkpoint(again)
+    stop.touch()
+    programs.ok_line(again.succeed(), lab.work)
+
+
 @pytest.mark.waiting
 @pytest.mark.parametrize("fault", FATAL)
 def test_agent_dies_in_a_checkpoint(lab, fault):

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from ckpttest import alone, processes
+from ckpttest import alone, processes, refusals
 from ckpttest.programs import ok_line
 from ckpttest.settings import APPS, PATIENCE
 
@@ -214,7 +214,7 @@ print("OK")
     job = alone.start(lab, sys.executable, "-c", script)
     job.wait_for("^step")
     refused = lab.ckpt("checkpoint", alone.name(lab))
-    assert refused.returncode != 0 and "cat" in refused.stderr
+    assert refusals.identity(refused.stderr) == "living-child" and "cat" in refused.stderr
     go.touch()
     job.wait_for("^step")
     alone.save_twice_and_kill(lab, job)
@@ -305,7 +305,7 @@ while True:
     for longest in (2.5, 0.8):  # the timeout counts from the checkpoint's beginning
         begin = time.monotonic()
         refused = lab.ckpt("checkpoint", alone.name(lab))
-        assert refused.returncode != 0 and "blocks signal" in refused.stderr, refused.stderr
+        assert refusals.identity(refused.stderr) == "signal-blocked", refused.stderr
         assert time.monotonic() - begin < longest
     job.wait_for("^step")
 
@@ -733,7 +733,7 @@ while True:
     job = alone.start(lab, sys.executable, "-c", script)
     job.wait_for("^step")
     refused = lab.ckpt("checkpoint", alone.name(lab))
-    assert refused.returncode != 0 and "seccomp" in refused.stderr, refused.stderr
+    assert refusals.identity(refused.stderr) == "other-credentials", refused.stderr
     job.wait_for("^step")
 
 

@@ -131,7 +131,8 @@ public class Waits {
                 LockSupport.parkNanos(end - System.nanoTime());
             }
         });
-        shortWait("poll", () -> new LinkedBlockingQueue<Integer>().poll(300, TimeUnit.MILLISECONDS));
+        LinkedBlockingQueue<Integer> empty = new LinkedBlockingQueue<>();
+        shortWait("poll", () -> empty.poll(300, TimeUnit.MILLISECONDS));
         check("schedule", pending.get(6, TimeUnit.SECONDS), 3000);
         System.out.println("OK");
         System.exit(0);

@@ -172,7 +172,7 @@ def test_inconsistent_checkpoint(lab):
     logs = before = events.read_logs(lab.work, 2)
     began = time.time_ns()
     job = lab.restart(newer["name"], CKPT_FILES="ignore")  # each rank truncates its log
-    while any(log == old for log, old in zip(logs, before)):
+    while any(log == old for log, old in zip(logs, before, strict=True)):
         assert job.run_on(0.05)
         logs = events.read_logs(lab.work, 2)
     history = [events.parse_log(log, 2) for log in logs]

@@ -25,3 +25,15 @@ def test_all_files_are_packed():
     finally:
         shutil.rmtree(packed, ignore_errors=True)
     assert missing == NOT_PACKED
+
+
+def test_changelog_has_this_version():
+    version = re.search(
+        r"AC_INIT\(\[ckpt\], \[(.*?)\]", (TOP / "configure.ac").read_text(encoding="ascii")
+    )[1]
+    text = (TOP / "CHANGELOG.md").read_text(encoding="utf-8")
+    releases = re.findall(r"^## \[([\d.]+)\] - \d{4}-\d\d-\d\d$", text, re.MULTILINE)
+    assert text.count("## [Unreleased]\n") == 1
+    assert releases[0] == version
+    kinds = set(re.findall(r"^### (.*)$", text, re.MULTILINE))
+    assert kinds <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}

@@ -362,7 +362,8 @@ def test_a_lost_piece_is_made_again(tmp_path, key, levels):
             job.wait_for(program.progress)
             number = lab.ckpt_json("checkpoint", NAME)["number"]
             alone.wait_until(
-                job, lambda: lab.ckpt_json("status", NAME)[0]["redundant"] == number
+                job,
+                lambda number=number: lab.ckpt_json("status", NAME)[0]["redundant"] == number,
             )
         for file in (box.shm / "n2").rglob("*.h5"):
             assert HDF5_SIGNATURE not in file.read_bytes()

@@ -49,7 +49,7 @@ def wait_until_watched(lab, job, *nodes):
     """Until silence of another node means something to the agents of these."""
     for node in nodes:
         log = lab.store / NAME / f"ckptd-{node}.log"
-        alone.wait_until(job, lambda: "a node that falls silent" in log.read_text())
+        alone.wait_until(job, lambda log=log: "a node that falls silent" in log.read_text())
 
 
 def finish(lab, job, program, native):

@@ -13,7 +13,6 @@ import time
 import pytest
 
 from ckpttest import alone, programs, replays, windows
-from ckpttest.lab import Lab
 from ckpttest.settings import PATIENCE
 
 # The ranks wait without pause: parallel tests would take each other's processor time.

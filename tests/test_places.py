@@ -105,17 +105,17 @@ def test_two_jobs_at_once(tmp_path, native):
     labs = [Lab(tmp_path / name, holds=True) for name in ("a", "b")]
     kinds = [programs.ring(20000), programs.traffic(3000)]
     try:
-        first = [lab.start(kind) for lab, kind in zip(labs, kinds)]
-        for job, kind in zip(first, kinds):
+        first = [lab.start(kind) for lab, kind in zip(labs, kinds, strict=True)]
+        for job, kind in zip(first, kinds, strict=True):
             job.wait_for(kind.progress)
-        for lab, job in zip(labs, first):
+        for lab, job in zip(labs, first, strict=True):
             lab.checkpoint(job)
         for job in first:
             job.kill()
         second = [lab.restart() for lab in labs]
         for job in second:
             job.succeed()
-        for lab, kind, *parts in zip(labs, kinds, first, second):
+        for lab, kind, *parts in zip(labs, kinds, first, second, strict=True):
             assert lab.answer(kind, *parts) == native(kind).answer
     finally:
         for lab in labs:
@@ -128,13 +128,13 @@ def test_two_jobs_in_one_store(tmp_path, native):
     labs[1].store = labs[0].store
     kinds = [programs.ring(20000), programs.ring(24000)]
     try:
-        first = [lab.start(kind) for lab, kind in zip(labs, kinds)]
-        for lab, job, kind in zip(labs, first, kinds):
+        first = [lab.start(kind) for lab, kind in zip(labs, kinds, strict=True)]
+        for lab, job, kind in zip(labs, first, kinds, strict=True):
             job.wait_for(kind.progress)
             assert lab.checkpoint(job)["job"] == lab.settings["CKPT_NAME"]
         for job in first:
             job.kill()
-        for lab, kind, part in zip(labs, kinds, first):
+        for lab, kind, part in zip(labs, kinds, first, strict=True):
             again = lab.restart(lab.settings["CKPT_NAME"])
             again.succeed()
             assert lab.answer(kind, part, again) == native(kind).answer

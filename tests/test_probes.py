@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from ckpttest import probes
+from ckpttest import probes, refusals
 
 FULL = os.environ.get("CKPT_TEST_FULL", "") == "1"
 ROUNDS = 5 if FULL else 2
@@ -85,7 +85,10 @@ def test_refused(lab, name):
     gate = Gate(lab, name)
     done = lab.ckpt("checkpoint", "probe")
     assert done.returncode != 0
-    assert re.search(probes.REFUSED[name], done.stderr), done.stderr
+    identity, detail = probes.REFUSED[name]
+    assert refusals.identity(done.stderr) == identity, done.stderr
+    assert re.search(detail, done.stderr), done.stderr
+    assert lab.ckpt_json("status", gate.job.pid)[0]["refusals"] == {identity: 1}
     gate.open()
 
 

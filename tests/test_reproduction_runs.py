@@ -57,7 +57,7 @@ def test_all_of_it_has_every_way_on_every_program():
 def test_runs_without_checkpoints_are_beside_those_with():
     runs = plan.runs(replace(SCALE, group=1, repetitions=2), extent(), SUBJECTS)
     runs = [run for run in runs if run.kind in ("without", "saved")]
-    pairs = list(zip(runs[::2], runs[1::2]))
+    pairs = list(zip(runs[::2], runs[1::2], strict=True))
     assert all({a.kind, b.kind} == {"without", "saved"} for a, b in pairs)
     assert all(
         (a.workload, a.way.protocol, a.repetition, a.group)
@@ -161,7 +161,7 @@ def test_another_build_does_not_go_on(runs, tmp_path):
 def test_other_files_are_refused(tmp_path, text):
     path = tmp_path / "r.json"
     path.write_text(text)
-    with pytest.raises(UnsuitableFile, match="r.json"):
+    with pytest.raises(UnsuitableFile, match=r"r\.json"):
         Record.read(path)
 
 

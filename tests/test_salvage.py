@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`ckpt run --protocol independent`: one rank dies, and the others are saved as they are. The ranks
 are processes that speak the plugin's protocol with their agent and obey lines of commands
-(launcher/tests/agent/fake_rank.cpp); their checkpoints cannot be restarted. However the processes of a
-job end, the job ends as without the protocol."""
+(launcher/tests/agent/fake_rank.cpp); their checkpoints cannot be restarted. However the processes
+of a job end, the job ends as without the protocol."""
 
 import json
 import os

@@ -104,7 +104,7 @@ def test_strangers(box, lab, tmp_path):
     assert said and all(key.encode() not in text for text in said)
     recorded = tmp_path / "recorded"
     recorded.write_bytes(said[0])
-    assert "refused" not in lab.ckpt_json("status", job.pid)[0]
+    assert "rejected" not in lab.ckpt_json("status", job.pid)[0]
 
     crowd = Crowd(box, port, recorded)
     lab.checkpoint(job)
@@ -115,13 +115,13 @@ def test_strangers(box, lab, tmp_path):
     knock_as_another_user(box)
     lab.checkpoint(job)
     crowd.end()
-    refused = lab.ckpt_json("status", job.pid)[0]["refused"]
-    assert refused["forged"] == 1
-    assert refused["replayed"] == 1
-    assert refused["malformed"] >= 4
-    assert refused["other_user"] == 2
-    assert refused["too_many"] >= SILENT - 256
-    assert "  refused: " in lab.ckpt("status", job.pid).stdout
+    rejected = lab.ckpt_json("status", job.pid)[0]["rejected"]
+    assert rejected["forged"] == 1
+    assert rejected["replayed"] == 1
+    assert rejected["malformed"] >= 4
+    assert rejected["other_user"] == 2
+    assert rejected["too_many"] >= SILENT - 256
+    assert "  rejected: " in lab.ckpt("status", job.pid).stdout
 
     stop.touch()
     job.succeed()
@@ -144,9 +144,9 @@ def test_another_incarnation(lab, tmp_path):
     lab.options += ["-x", "CKPT_INCARNATION"]
     job = lab.start(program, CKPT_INCARNATION=1)
     job.wait_for(program.progress)
-    while "refused" not in (status := lab.ckpt_json("status", job.pid)[0]):
+    while "rejected" not in (status := lab.ckpt_json("status", job.pid)[0]):
         assert job.run_on(0.05)
-    assert set(status["refused"]) == {"foreign"}
+    assert set(status["rejected"]) == {"foreign"}
     assert status["phase"] == "starting"
     stop.touch()
     job.succeed()

@@ -49,7 +49,7 @@ def test_trace(lab):
             if event.get("from") == rank:
                 when.setdefault(event["kind"], []).append(event["at"])
         (cut,), (captured,) = when["cut"], when["captured"]
-        stops = list(zip(when["stopped"], when["resumed"]))
+        stops = list(zip(when["stopped"], when["resumed"], strict=True))
         assert any(a <= cut < captured <= b for a, b in stops), when
 
 

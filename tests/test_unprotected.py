@@ -50,7 +50,7 @@ def since(metrics):
 def ticks(job):
     lines = [line for line in job.lines if line.startswith("tick")]
     numbers = [re.fullmatch(r"tick (\d+)", line) for line in lines]
-    assert all(numbers), [line for line, number in zip(lines, numbers) if not number]
+    assert all(numbers), [line for line, number in zip(lines, numbers, strict=True) if not number]
     return [int(number[1]) for number in numbers]
 
 

@@ -48,7 +48,10 @@ def excluded(lab):
 
 @pytest.mark.parametrize(
     "mode, protocol",
-    [("s", "sns"), ("r", "sns"), ("h", "cl"), ("r", "cl"), ("sh", "ns"), ("r", "ns"), ("rhm", "cl")],
+    [
+        *(("s", "sns"), ("r", "sns"), ("h", "cl"), ("r", "cl")),
+        *(("sh", "ns"), ("r", "ns"), ("rhm", "cl")),
+    ],
 )
 def test_saved_where_it_wants(lab, native, mode, protocol):
     """At safe points, outside of no-checkpoint regions, between hooks. Checkpoints are

@@ -330,7 +330,8 @@ def function_text(function):
     return FUNCTION.format(
         name=function.name,
         names="\n".join(
-            [f'    "{"good" if spoiled is None else ""}",', *(f'    "{name}",' for name, _ in cases)]
+            f'    "{name}",'
+            for name in ("good" if spoiled is None else "", *(name for name, _ in cases))
         ),
         declarations="\n".join(f"    {line}" for line in declarations),
         cases="\n".join(switch),

@@ -295,8 +295,12 @@ FIRST = {
     "File_read_at_all_end": "MPI_File_read_at_all_begin(good.file, 0, stage_areas[0], 1, MPI_INT);",
     "File_read_ordered_end": "MPI_File_read_ordered_begin(good.file, stage_areas[0], 1, MPI_INT);",
     "File_write_all_end": "MPI_File_write_all_begin(good.file, stage_areas[0], 1, MPI_INT);",
-    "File_write_at_all_end": "MPI_File_write_at_all_begin(good.file, 0, stage_areas[0], 1, MPI_INT);",
-    "File_write_ordered_end": "MPI_File_write_ordered_begin(good.file, stage_areas[0], 1, MPI_INT);",
+    "File_write_at_all_end": (
+        "MPI_File_write_at_all_begin(good.file, 0, stage_areas[0], 1, MPI_INT);"
+    ),
+    "File_write_ordered_end": (
+        "MPI_File_write_ordered_begin(good.file, stage_areas[0], 1, MPI_INT);"
+    ),
     **{
         name: "MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, good.win);"
         for name in (

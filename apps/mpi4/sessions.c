@@ -47,6 +47,12 @@ static void check_early(void)
     CHECK(flag && length == 2);
     MPI_Info_get(made, "unwanted", MPI_MAX_INFO_VAL, value, &flag);
     CHECK(!flag);
+    MPI_Info_set(copy, "unwanted", "longer than what is set next");
+    MPI_Info_set(copy, "last", "its bytes must not remain behind it");
+    MPI_Info_delete(copy, "unwanted");
+    MPI_Info_set(copy, "new", "y");
+    MPI_Info_get_nkeys(copy, &count);
+    CHECK(count == 5);
     MPI_Info_free(&copy);
     CHECK(copy == MPI_INFO_NULL);
     MPI_Session_create_errhandler((MPI_Session_errhandler_function *)count_calls,

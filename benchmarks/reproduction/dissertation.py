@@ -48,7 +48,7 @@ def program(workload):
     """Returns {column: value} of one of the real programs."""
     columns = table("4.17-4.22")["columns"]
     (row,) = (row for row in rows("4.17-4.22") if row[0] == workload)
-    return dict(zip(columns, row))
+    return dict(zip(columns, row, strict=True))
 
 
 def _one(value):
@@ -62,7 +62,7 @@ def _add_multiprocessor(costs):
         workload = merge_sort(heap)
         costs.megabytes[workload] = heap
         added = overheads.get(heap, [None] * len(times))
-        for method, time, extra in zip(MULTIPROCESSOR, times, added):
+        for method, time, extra in zip(MULTIPROCESSOR, times, added, strict=True):
             costs.table[workload, Way(method=method)] = Cost(
                 _one(time),
                 None if extra is None else _one(extra),

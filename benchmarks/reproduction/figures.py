@@ -48,7 +48,7 @@ def _every_way(number, workloads):
 
     def draw_all(today):
         def draw(axes, costs, unit, name, title):
-            for panel, workload in zip(axes, workloads):
+            for panel, workload in zip(axes, workloads, strict=True):
                 is_any = drawing.all_ways(
                     panel,
                     lambda way, workload=workload: costs.table.get((workload, way)),
@@ -67,7 +67,7 @@ def _every_way(number, workloads):
 
 _PLAIN = [Way(protocol) for protocol in PROTOCOLS]
 _MEMORY = [Way(protocol, "memory") for protocol in PROTOCOLS]
-_BOTH = [way for pair in zip(_PLAIN, _MEMORY) for way in pair]
+_BOTH = [way for pair in zip(_PLAIN, _MEMORY, strict=True) for way in pair]
 
 
 def _with_staggering(method):
@@ -84,7 +84,7 @@ def _pair(first, caption, ways):
     words = (("time", "checkpoint time"), ("overhead", "overhead"))
     return [
         Figure(number, f"{caption}: {label}", _bars(number, ways, word))
-        for number, (word, label) in zip(numbers, words)
+        for number, (word, label) in zip(numbers, words, strict=True)
     ]
 
 

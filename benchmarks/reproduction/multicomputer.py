@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """multicomputer.py - the conclusions of sections 4.2.4 to 4.2.8: a_m_s."""
 
+import itertools
+
 from .costs import COMPRESSED, PROTOCOLS, is_less
 from .judging import Conclusion, known
 
@@ -42,7 +44,7 @@ def sns_adds_most(costs):
 def grows(costs):
     """Compares the times of each two successive sizes."""
     for coupling in COUPLINGS:
-        for small, large in zip(SIZES, SIZES[1:]):
+        for small, large in itertools.pairwise(SIZES):
             for protocol in PROTOCOLS:
                 yield from _compare(
                     costs.time(f"{small}-{coupling}", protocol),

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """multiprocessor.py - the conclusions of section 4.1: programs with threads."""
 
+import itertools
+
 from . import dissertation
 from .costs import Quantity, Way, is_less
 from .judging import Conclusion, known
@@ -30,7 +32,7 @@ def proportional(costs):
     """Compares each two successive sizes: the larger must take longer."""
     for method in dissertation.MULTIPROCESSOR:
         names = [name for name in costs.sizes(method) if name in _heaps()]
-        for small, large in zip(names, names[1:]):
+        for small, large in itertools.pairwise(names):
             yield is_less(
                 costs.time(small, method=method), costs.time(large, method=method)
             )

@@ -55,7 +55,8 @@ NOTE = (
     " overhead / checkpoint time. Spreads are median (least .. most); noise is half of the"
     " spread of equal runs or checkpoints, or the time that others took of each processor"
     " if that is more; what differs by less is not compared. A conclusion agrees if three"
-    " quarters of the comparisons that are outside of the noise hold, unless its rule says otherwise; no verdict is written by hand. The reasons are:"
+    " quarters of the comparisons that are outside of the noise hold, unless its rule says"
+    " otherwise; no verdict is written by hand. The reasons are:"
     " they are what is known of the differences between then and now, not measured."
 )
 
@@ -152,7 +153,7 @@ def _table(header, rows, styles=None):
         [
             '<div class="wide"><table>',
             report.html_row("th", header),
-            *(report.html_row("td", row, style) for row, style in zip(rows, styles)),
+            *(report.html_row("td", row, style) for row, style in zip(rows, styles, strict=True)),
             "</table></div>",
         ]
     )

@@ -79,7 +79,7 @@ def table_names_the_best(costs):
 def all_in_two_minutes(costs):
     """Checks every checkpoint time of programs that pass messages."""
     limit = Quantity(TWO_MINUTES, TWO_MINUTES, TWO_MINUTES)
-    for (name, way), cost in costs.table.items():
+    for (name, _), cost in costs.table.items():
         if name in (*INSTANCES, *RANDOM, *dissertation.REAL):
             yield is_less(cost.time, limit)
 

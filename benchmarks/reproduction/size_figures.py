@@ -118,12 +118,12 @@ def page_sizes(today):
         if not points:
             drawing.empty(axes, NO_FAULTS)
             return
-        axes.plot(*zip(*points), "o", color="#5e81ac", markersize=4)
+        axes.plot(*zip(*points, strict=True), "o", color="#5e81ac", markersize=4)
         axes.set_xlabel("merge sort, MB of memory (this build has one page size)")
         axes.set_ylabel("page faults")
 
     def fill(grid):
-        for axes, draw, title in zip(grid[0], (of_1993, of_today), ("1993", "here")):
+        for axes, draw, title in zip(grid[0], (of_1993, of_today), ("1993", "here"), strict=True):
             draw(axes)
             drawing.title(axes, title)
 
@@ -135,7 +135,7 @@ def others(today):
 
     def draw(axes, costs, unit, name, title):
         method = "cll" if costs.sizes("cll") else "cow"
-        for panel, quantity in zip(axes, (costs.time, costs.overhead)):
+        for panel, quantity in zip(axes, (costs.time, costs.overhead), strict=True):
             points = [
                 (costs.megabytes[one], quantity(one, method=method))
                 for one in costs.sizes(method)
@@ -165,7 +165,7 @@ def latencies(today):
     """Draws a figure that 1993 did not have: the distribution of the ranks' stops, by method."""
 
     def fill(grid):
-        for axes, is_alone in zip(grid[0], (True, False)):
+        for axes, is_alone in zip(grid[0], (True, False), strict=True):
             _distribution(axes, today, is_alone)
             kind = "threads (section 4.1)" if is_alone else "messages (section 4.2)"
             drawing.title(axes, f"programs with {kind}")

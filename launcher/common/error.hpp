@@ -2,9 +2,12 @@
 /*
  * error.hpp - the launcher's only exception: a text for the user.
  *
- * The text names what failed and why. Callers print it unchanged.
+ * The text names what failed and why. Callers print it unchanged. An error that refuses a request
+ * also has an identity (common/refusal.hpp), whose name is printed after the text.
  */
 #pragma once
+
+#include "ckpt/refusals.h"
 
 #include <fmt/format.h>
 
@@ -20,16 +23,20 @@ namespace ckpt
 class Error : public std::runtime_error
 {
   public:
-    explicit Error(const std::string &text, int code = 0)
-        : std::runtime_error(text), code_(code)
+    explicit Error(const std::string &text, int code = 0,
+                   ckpt_refusal identity = CKPT_REFUSAL_NONE)
+        : std::runtime_error(text), code_(code), identity_(identity)
     {
     }
 
     /* The errno that caused the error, or 0. */
     int code() const noexcept { return code_; }
+    /* CKPT_REFUSAL_NONE unless the error is a refusal. */
+    ckpt_refusal identity() const noexcept { return identity_; }
 
   private:
     int code_;
+    ckpt_refusal identity_;
 };
 
 /* Throws an Error with a formatted text. */
@@ -37,6 +44,14 @@ template <typename... Args>
 [[noreturn]] void fail(fmt::format_string<Args...> format, Args &&...args)
 {
     throw Error(fmt::format(format, std::forward<Args>(args)...));
+}
+
+/* Throws an Error that refuses a request, with a formatted text. */
+template <typename... Args>
+[[noreturn]] void refuse(ckpt_refusal identity, fmt::format_string<Args...> format,
+                         Args &&...args)
+{
+    throw Error(fmt::format(format, std::forward<Args>(args)...), 0, identity);
 }
 
 /* Throws an Error of code ENOENT: a thing that the user has named does not

@@ -5,6 +5,7 @@
 #include "common/event_loop.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <sys/epoll.h>
 
@@ -23,6 +24,8 @@ EventLoop::EventLoop() : epoll_(epoll_create1(EPOLL_CLOEXEC))
 
 void EventLoop::watch(int fd, std::uint32_t events, Handler handler)
 {
+    CKPT_EXPECT(fd >= 0 && handler);
+    CKPT_EXPECT(!tokens_.contains(fd)); /* closed without forget() */
     epoll_event event{};
 
     event.events = events;
@@ -32,6 +35,7 @@ void EventLoop::watch(int fd, std::uint32_t events, Handler handler)
     }
     tokens_[fd] = next_token_;
     handlers_[next_token_++] = std::make_shared<Handler>(std::move(handler));
+    CKPT_INVARIANT(tokens_.size() == handlers_.size());
 }
 
 void EventLoop::change(int fd, std::uint32_t events)
@@ -64,6 +68,7 @@ void EventLoop::turn(Time until)
     int timeout = static_cast<int>(std::clamp<long>(wait, 0, 3600 * 1000));
 
     int count = epoll_wait(epoll_.get(), events, capacity, timeout);
+    CKPT_INVARIANT(count <= capacity);
     if (count < 0 && errno != EINTR) {
         fail_errno(errno, "epoll_wait");
     }

@@ -56,9 +56,14 @@ constexpr std::string_view known_faults[] = {
     "rank-tells-seldom",       /* nine of ten independent checkpoints are not reported to other
                                   ranks, which need the reports to trim their logs (checked by
                                   the plugin) */
+    "rank-unsound",            /* a rank's list of its memory is damaged while it describes itself
+                                  (by the plugin) */
     "agent-at-watched",        /* the agent dies when a rank has made a userfaultfd */
     "agent-at-fault",          /* the agent dies when a rank waits to write (cll) */
     "agent-at-join",           /* the agent dies when a rank has introduced itself */
+    "invariant-in-reply", /* the agent violates an invariant, in an event of its own node */
+    "invariant-in-task",  /* the same, on the thread that writes a piece */
+    "invariant-in-order", /* the same, in an order of the coordinating agent to write a piece */
     /* The coordinating agent dies after it has begun a phase and informed the ranks. */
     "agent-in-align",
     "agent-in-stop",

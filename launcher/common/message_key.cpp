@@ -5,6 +5,7 @@
 #include "common/message_key.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <sodium.h>
 
@@ -59,6 +60,7 @@ std::string MessageKey::text() const
 
     sodium_bin2hex(text.data(), text.size(), bytes_.data(), size);
     text.pop_back();
+    CKPT_INVARIANT(text.size() == 2 * size);
     return text;
 }
 
@@ -96,6 +98,7 @@ bool MessageKey::operator==(const MessageKey &other) const
 
 bool is_tag(std::span<const std::byte> given, const MessageKey::Tag &right)
 {
+    static_assert(shortest_tag <= std::tuple_size_v<MessageKey::Tag>);
     return given.size() >= shortest_tag && given.size() <= right.size() &&
            sodium_memcmp(given.data(), right.data(), given.size()) == 0;
 }

@@ -5,6 +5,8 @@
 #include "config.h"
 #include "common/parallel.hpp"
 
+#include "common/invariant.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -51,6 +53,7 @@ void parallel_for(std::size_t count, unsigned threads,
         }
         loop();
     }
+    CKPT_INVARIANT(failure || next >= count); /* each call was begun */
     if (failure) {
         std::rethrow_exception(failure);
     }

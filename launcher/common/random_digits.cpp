@@ -6,6 +6,7 @@
 #include "common/random_digits.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <sys/random.h>
 
@@ -17,6 +18,7 @@ namespace ckpt
 
 std::string random_digits(std::size_t bytes)
 {
+    CKPT_EXPECT(bytes > 0 && bytes <= 256); /* the kernel gives no more at once */
     std::vector<unsigned char> random(bytes);
     std::string text;
 
@@ -26,6 +28,7 @@ std::string random_digits(std::size_t bytes)
     for (const unsigned char byte : random) {
         text += fmt::format("{:02x}", byte);
     }
+    CKPT_INVARIANT(text.size() == 2 * bytes);
     return text;
 }
 

@@ -5,6 +5,7 @@
 #include "config.h"
 #include "diagram/panel.hpp"
 
+#include "common/invariant.hpp"
 #include "diagram/style.hpp"
 
 #include <algorithm>
@@ -31,6 +32,7 @@ Scene::Scene(const CheckpointTrace &trace)
     : trace(trace), histories(rank_histories(trace)), rows(trace, histories),
       end(std::max<std::int64_t>(1, end_of(trace)))
 {
+    CKPT_INVARIANT(std::ranges::is_sorted(histories, {}, &RankHistory::rank));
 }
 
 const RankHistory *Scene::of_rank(int rank) const
@@ -234,6 +236,7 @@ std::vector<std::pair<std::int64_t, std::string>> Panel::names() const
                          event.at <= magnified_->second;
         if (event.kind == TraceKind::order && seen.insert(event.type).second &&
             axis_.has(event.at) && !elsewhere) {
+            CKPT_INVARIANT(message_format(event.type) != nullptr);
             found.emplace_back(event.at, message_format(event.type)->name);
         } else if (event.kind == TraceKind::commit && axis_.has(event.at)) {
             found.emplace_back(event.at, "commit");

@@ -5,6 +5,8 @@
 #include "config.h"
 #include "diagram/svg.hpp"
 
+#include "common/invariant.hpp"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -75,6 +77,7 @@ std::string points_text(const std::vector<Point> &points)
 const char *anchor_name(Anchor anchor)
 {
     static const char *const names[] = {"start", "middle", "end"};
+    CKPT_EXPECT(static_cast<std::size_t>(anchor) < std::size(names));
     return names[static_cast<int>(anchor)];
 }
 

@@ -5,9 +5,10 @@
 #include "config.h"
 #include "diagram/time_axis.hpp"
 
+#include "common/invariant.hpp"
+
 #include <fmt/format.h>
 
-#include <cassert>
 #include <cstring>
 
 namespace ckpt::diagram
@@ -24,6 +25,7 @@ constexpr std::int64_t second = 1'000'000'000;
  * most_ticks steps. */
 std::int64_t step_for(std::int64_t span)
 {
+    CKPT_EXPECT(span > 0);
     for (std::int64_t power = 1;; power *= 10) {
         for (std::int64_t factor : {1, 2, 5}) {
             if (span / (factor * power) <= most_ticks) {
@@ -51,7 +53,7 @@ TimeAxis::TimeAxis(std::int64_t from, std::int64_t to, double left,
                    double right)
     : from_(from), to_(to), left_(left), right_(right)
 {
-    assert(from < to);
+    CKPT_EXPECT(from < to);
 }
 
 double TimeAxis::x(std::int64_t time) const
@@ -77,6 +79,7 @@ std::vector<TimeAxis::Tick> TimeAxis::ticks() const
             ticks.push_back({time, label_of(time, step, size)});
         }
     }
+    CKPT_INVARIANT(std::ssize(ticks) <= most_ticks + 2);
     return ticks;
 }
 

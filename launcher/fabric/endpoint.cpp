@@ -7,6 +7,7 @@
 #include "fabric/endpoint.hpp"
 
 #include "common/fault.hpp"
+#include "common/invariant.hpp"
 #include "fabric/provider.hpp"
 
 #include <rdma/fi_cm.h>
@@ -277,6 +278,7 @@ class Region : public Endpoint::Loan
 
 std::unique_ptr<Endpoint::Loan> Endpoint::lend(std::span<const std::byte> memory)
 {
+    CKPT_EXPECT(!memory.empty());
     if (fault_strikes("fabric-lend")) {
         throw Failure("memory cannot be used: fault");
     }
@@ -323,6 +325,7 @@ try {
     const auto local = parts_->has(FI_MR_LOCAL) ? parts_->add_memory(into, FI_READ) : nullptr;
     const Remote from{parts_->peer(lent.address), lent.base + offset, lent.key};
     const std::size_t most = parts_->info->ep_attr->max_msg_size;
+    CKPT_INVARIANT(most > 0);
 
     for (std::size_t at = 0; at < into.size(); at += most) {
         const Limit limit{steady_clock::now() + patience, cancelled};

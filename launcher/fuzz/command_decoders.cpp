@@ -37,7 +37,7 @@ std::vector<std::string> some_replies()
 
     status.event = "status";
     status.status.ranks = {{0, 1, "running"}};
-    status.status.refused = {{"forged", 1}};
+    status.status.rejected = {{"forged", 1}};
     progress.event = "progress";
     result.event = "result";
     result.result.name = "job/1";

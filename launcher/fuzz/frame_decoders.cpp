@@ -11,7 +11,7 @@
 #include "agent/messages/frames.hpp"
 #include "agent/links/handshake.hpp"
 #include "agent/messages/redundancy_order.hpp"
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 #include "agent/messages/sweep_plan.hpp"
 #include "common/error.hpp"
 #include "protocol/rank_message.hpp"

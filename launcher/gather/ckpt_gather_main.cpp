@@ -10,10 +10,12 @@
 #include "agent/supervision/supervisor_file.hpp"
 #include "common/error.hpp"
 #include "common/host.hpp"
+#include "common/invariant.hpp"
 #include "gather/gathering.hpp"
 #include "gather/node_gatherer.hpp"
 #include "image/seal/image_key.hpp"
 #include "restart/place.hpp"
+#include "settings/environment.hpp"
 
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
@@ -48,11 +50,10 @@ ckpt::SupervisorFile find_command()
 
 void gather(const fs::path &directory, int rank)
 {
-    const char *host = std::getenv("CKPT_HOST");
-    const char *fabric = std::getenv("CKPT_FABRIC");
+    const std::string host = ckpt::settings::from_environment("CKPT_HOST");
     ckpt::gather::NodeGatherer gatherer(
-        directory, host != nullptr ? host : ckpt::host_name(), rank, find_command(),
-        ckpt::fabric::Choice::parse(fabric != nullptr ? fabric : "auto"));
+        directory, host.empty() ? ckpt::host_name() : host, rank, find_command(),
+        ckpt::fabric::Choice::parse(ckpt::settings::from_environment("CKPT_FABRIC")));
     gatherer.run();
 }
 
@@ -60,6 +61,7 @@ void gather(const fs::path &directory, int rank)
 {
     const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "ckpt-restart";
 
+    ckpt::require_sound();
     ::unsetenv(ckpt::gather::gather_variable);
     ::execl(program.c_str(), program.c_str(), directory, static_cast<char *>(nullptr));
     ckpt::fail_errno(errno, "cannot execute {}", program.string());

@@ -5,6 +5,7 @@
 #include "gather/gather_plan.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "image/store/checkpoint_files.hpp"
 #include "redundancy/protection.hpp"
 
@@ -90,6 +91,8 @@ Rebuild rebuild_of(const Piece &piece, const std::vector<Group> &groups, const N
             fail("{} is lost with {} of the {} nodes that could replace it", piece.file,
                  losses - 1, group.members.size() - 1);
         }
+        CKPT_INVARIANT(rebuild.places.size() == group.members.size());
+        CKPT_INVARIANT(rebuild.places[rebuild.lost].empty());
         return rebuild;
     }
     fail("{} is on none of the nodes, and nothing can replace it", piece.file);

@@ -8,6 +8,7 @@
 #include "agent/supervision/supervisor_file.hpp"
 #include "common/error.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "gather/gather_identity.hpp"
 
 #include <unistd.h>
@@ -27,7 +28,7 @@ Gathering::Gathering(EventLoop &loop, std::filesystem::path file, std::string ho
     : file_(std::move(file)), record_(std::move(record)), done_(std::move(done))
 {
     listener_ = std::make_unique<PeerListener>(
-        loop, gathers_as(host), PeerAddress::make(), refusals_,
+        loop, gathers_as(host), PeerAddress::make(), rejected_,
         [this](std::unique_ptr<FrameStream> stream, const std::string &from,
                const std::string &) { accept(std::move(stream), from); });
     make_private_directory(file_.parent_path());
@@ -113,6 +114,7 @@ void Gathering::plan()
     }
     try {
         const auto plan = plan_tasks(record_, nodes_);
+        CKPT_INVARIANT(plan.size() == nodes_.size());
         is_planned_ = true;
         planned_at_ = steady_clock::now();
         for (Rank &rank : ranks_) {
@@ -136,6 +138,7 @@ void Gathering::finish()
 {
     if (!is_done_ && failure_.empty() &&
         std::ranges::none_of(ranks_, &Rank::is_working)) {
+        CKPT_INVARIANT(is_planned_);
         is_done_ = true;
         tell_all({{"type", "go"}});
         done_(pieces_,

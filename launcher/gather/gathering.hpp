@@ -10,7 +10,7 @@
 #pragma once
 
 #include "agent/links/peer_listener.hpp"
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 #include "common/event_loop.hpp"
 #include "gather/gather_plan.hpp"
 #include "image/store/node_record.hpp"
@@ -73,7 +73,7 @@ class Gathering
 
     const std::filesystem::path file_;
     const NodeRecord record_;
-    Refusals refusals_;
+    RejectedFrames rejected_;
     std::list<Rank> ranks_;
     std::map<std::string, Holder> nodes_; /* by host; no place: has not reported */
     const Done done_;

@@ -8,6 +8,7 @@
 #include "agent/blocks/group_members.hpp"
 #include "common/error.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "gather/gather_identity.hpp"
 #include "image/store/job_directory.hpp"
 #include "image/store/manifest.hpp"
@@ -54,7 +55,7 @@ NodeGatherer::NodeGatherer(fs::path directory, std::string host, int rank,
     loop_.watch(working_.descriptor(), EPOLLIN,
                 [this](std::uint32_t) { working_.run_replies(); });
     command_ = std::make_unique<PeerConnection>(
-        loop_, worker_, gathers_as(host_), command.address, "gather", refusals_,
+        loop_, worker_, gathers_as(host_), command.address, "gather", rejected_,
         PeerConnection::Handlers{
             [this] { command_->send({{"type", "here"}, {"rank", rank_}}); },
             [this](const json &frame) { said(frame); },
@@ -108,7 +109,7 @@ void NodeGatherer::lead()
     try {
         make_checkpoint_directory(directory_);
         server_ = std::make_unique<redundancy::BlockServer>(
-            gathers_as(host_), key_, directory_.parent_path().parent_path(), refusals_,
+            gathers_as(host_), key_, directory_.parent_path().parent_path(), rejected_,
             fabric_.choice());
         command_->send({{"type", "holds"},
                         {"place", server_->address().place()},
@@ -144,6 +145,7 @@ void NodeGatherer::do_tasks(const Tasks &tasks, const std::string &manifest)
     for (const Fetch &fetch : tasks.fetch) {
         const GroupMembers from(directory_, {fetch.place}, key_, gathers_as(host_),
                                 Unreachable::is_an_error, fabric_);
+        CKPT_INVARIANT(from.sources().size() == 1);
         redundancy::fetch_piece(fetch.piece, directory_, *from.sources()[0]);
     }
     for (const Rebuild &rebuild : tasks.rebuild) {

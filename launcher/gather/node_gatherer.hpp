@@ -9,7 +9,7 @@
 #include "agent/blocks/block_server.hpp"
 #include "agent/blocks/fabric_use.hpp"
 #include "agent/links/peer_connection.hpp"
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 #include "agent/supervision/supervisor_file.hpp"
 #include "agent/base/worker_thread.hpp"
 #include "common/event_loop.hpp"
@@ -53,7 +53,7 @@ class NodeGatherer
     const MessageKey key_;
     FabricUse fabric_;
     EventLoop loop_;
-    Refusals refusals_;
+    RejectedFrames rejected_;
     std::unique_ptr<redundancy::BlockServer> server_; /* null: does not lead */
     std::atomic<bool> cancelled_ = false;
     std::optional<std::string> end_; /* set at the end: the failure, or "" */

@@ -10,6 +10,7 @@
 #include "common/fault.hpp"
 #include "common/files/files.hpp"
 #include "common/host.hpp"
+#include "common/invariant.hpp"
 #include "common/processes.hpp"
 #include "journal/concealed.hpp"
 #include "journal/file_change.hpp"
@@ -46,7 +47,9 @@ std::vector<std::size_t> unneeded_records(const Journal &journal,
             log.records, [&](const Record &record) { return record.head.order > above; });
         counts.push_back(static_cast<std::size_t>(needed - log.records.begin()));
     }
+    CKPT_INVARIANT(counts.size() == journal.logs.size());
     for (const MarkPlace &mark : marks) {
+        CKPT_EXPECT(mark.log < counts.size() && mark.next > 0);
         counts[mark.log] = mark.next - 1; /* the mark itself stays */
     }
     return counts;
@@ -116,6 +119,7 @@ void drop_before(const fs::path &directory, std::uint64_t checkpoint)
     dropped.order = journal.dropped.order;
     for (std::size_t i = 0; i < journal.logs.size(); i++) {
         const Log &log = journal.logs[i];
+        CKPT_INVARIANT(counts[i] <= log.records.size());
         const auto before = journal.dropped.offsets.find(log.path.filename());
         std::uint64_t end = before == journal.dropped.offsets.end() ? 0 : before->second;
         for (std::size_t k = 0; k < counts[i]; k++) {
@@ -130,6 +134,7 @@ void drop_before(const fs::path &directory, std::uint64_t checkpoint)
             dropped.offsets[log.path.filename()] = end;
         }
     }
+    CKPT_INVARIANT(dropped.order >= journal.dropped.order);
     dropped.write(directory);
     fault_kill("drop-after-note");
     for (std::size_t i = 0; i < journal.logs.size(); i++) {

@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 
 #include <isa-l/crc.h>
 
@@ -31,6 +32,7 @@ namespace
 constexpr std::string_view log_suffix = ".log";
 constexpr std::uint64_t longest_path = 1u << 16;
 constexpr std::uint64_t alignment = 8;
+static_assert(sizeof(ckpt_journal_record) % alignment == 0); /* each record begins aligned */
 constexpr std::size_t window_size = 1u << 20;
 constexpr std::uint32_t checksum_start = 0xffffffffu;
 
@@ -49,6 +51,7 @@ class Window
      * next call. */
     const char *at(std::uint64_t offset, std::size_t size)
     {
+        CKPT_EXPECT(offset <= size_ && size <= size_ - offset);
         if (offset < begin_ || offset + size > begin_ + bytes_.size()) {
             fill(offset, size);
         }

@@ -7,8 +7,9 @@
 
 #include "common/error.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "common/json_bytes.hpp"
-#include "image/io/json_fields.hpp"
+#include "image/io/described_json.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -17,7 +18,6 @@ namespace ckpt::journal
 {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 namespace
 {
@@ -28,116 +28,109 @@ constexpr const char *revealed_file = "revealed";
 constexpr const char *state_names[] = {"undoing", "undone", "finished"};
 constexpr std::uint64_t notes_version = 1;
 
-struct Fields {
-    std::uint64_t version = 0;
-    JsonFields json;
-};
-
-std::optional<Fields> load_fields(const fs::path &path, std::uint64_t newest = notes_version)
+/* Reads `note` from the file. Returns false if the file does not exist. */
+template <class Note> bool load_note(const fs::path &path, Note &note)
 {
     if (!path_exists(path)) {
-        return std::nullopt;
+        return false;
     }
     const std::string name = "file " + path.string();
-    Fields fields{0, JsonFields::parse(read_own_text_file(path, "file"), name)};
-    fields.json.get("version", fields.version);
-    if (fields.version == 0 || fields.version > newest) {
-        fail("{} has version {}, but {} is expected", name, fields.version, newest);
+    JsonReader reader(JsonFields::parse(read_own_text_file(path, "file"), name));
+    std::uint64_t version = 0;
+    reader.required("version", version);
+    if (version == 0 || version > notes_version) {
+        fail("{} has version {}, but {} is expected", name, version, notes_version);
     }
-    return fields;
+    describe(reader, note);
+    return true;
 }
 
-RedoRecord::State state_from(const std::string &name, const fs::path &path)
+template <class Note>
+void write_note(const fs::path &path, const Note &note, const std::string &what)
+{
+    JsonWriter writer;
+    writer.required("version", notes_version);
+    describe(writer, note);
+    write_text_file_atomically(path, dump_json(writer.json(), 2) + "\n", what);
+}
+
+RedoRecord::State state_from(const std::string &name, const std::string &file)
 {
     for (std::size_t i = 0; i < std::size(state_names); i++) {
         if (name == state_names[i]) {
             return static_cast<RedoRecord::State>(i);
         }
     }
-    fail("file {}: unknown state '{}'", path.string(), name);
+    fail("{}: unknown state '{}'", file, name);
 }
 
 } // namespace
 
+template <class Fields, SameAs<RedoRecord> R> void describe(Fields &fields, R &redo)
+{
+    std::string state = state_names[static_cast<int>(redo.state)];
+
+    fields.required("checkpoint", redo.checkpoint);
+    fields.required("state", state);
+    fields.required("steps", redo.steps);
+    fields.required("from", redo.from);
+    fields.required("base_checkpoint", redo.base_checkpoint);
+    fields.required("base_order", redo.base_order);
+    fields.added("remade", redo.remade);
+    if constexpr (!std::is_const_v<R>) {
+        redo.state = state_from(state, fields.fields().name());
+    }
+}
+
+template <class Fields, SameAs<Revealed> R> void describe(Fields &fields, R &revealed)
+{
+    fields.required("checkpoint", revealed.checkpoint);
+    fields.required("is_done", revealed.is_done);
+    fields.required("outputs", revealed.outputs);
+    fields.required("outdated", revealed.outdated);
+}
+
+template <class Fields, SameAs<Dropped> D> void describe(Fields &fields, D &dropped)
+{
+    fields.required("checkpoint", dropped.checkpoint);
+    fields.required("order", dropped.order);
+    fields.required("offsets", dropped.offsets);
+}
+
 std::optional<RedoRecord> RedoRecord::load(const fs::path &journal)
 {
-    const auto fields = load_fields(journal / redo_file);
     RedoRecord redo;
-    std::string state;
-
-    if (!fields) {
-        return std::nullopt;
-    }
-    fields->json.get("checkpoint", redo.checkpoint);
-    fields->json.get("state", state);
-    fields->json.get("steps", redo.steps);
-    fields->json.get("from", redo.from);
-    fields->json.get("base_checkpoint", redo.base_checkpoint);
-    fields->json.get("base_order", redo.base_order);
-    fields->json.get_if_there("remade", redo.remade);
-    redo.state = state_from(state, journal / redo_file);
-    return redo;
+    return load_note(journal / redo_file, redo) ? std::optional(std::move(redo)) : std::nullopt;
 }
 
 void RedoRecord::write(const fs::path &journal) const
 {
-    const Json json = {{"version", notes_version},
-                       {"checkpoint", checkpoint},
-                       {"state", state_names[static_cast<int>(state)]},
-                       {"steps", steps},
-                       {"from", from},
-                       {"base_checkpoint", base_checkpoint},
-                       {"base_order", base_order},
-                       {"remade", remade}};
-    write_text_file_atomically(journal / redo_file, dump_json(json, 2) + "\n", "redo record");
+    CKPT_EXPECT(static_cast<std::size_t>(state) < std::size(state_names) && from <= steps);
+    write_note(journal / redo_file, *this, "redo record");
 }
 
 Revealed Revealed::load(const fs::path &journal)
 {
-    const auto fields = load_fields(journal / revealed_file);
     Revealed revealed;
-
-    if (fields) {
-        fields->json.get("checkpoint", revealed.checkpoint);
-        fields->json.get("is_done", revealed.is_done);
-        fields->json.get("outputs", revealed.outputs);
-        fields->json.get("outdated", revealed.outdated);
-    }
+    load_note(journal / revealed_file, revealed);
     return revealed;
 }
 
 void Revealed::write(const fs::path &journal) const
 {
-    const Json json = {{"version", notes_version},
-                       {"checkpoint", checkpoint},
-                       {"is_done", is_done},
-                       {"outputs", outputs},
-                       {"outdated", outdated}};
-    write_text_file_atomically(journal / revealed_file, dump_json(json, 2) + "\n",
-                               "note of revealed outputs");
+    write_note(journal / revealed_file, *this, "note of revealed outputs");
 }
 
 Dropped Dropped::load(const fs::path &journal)
 {
-    const auto fields = load_fields(journal / dropped_file);
     Dropped dropped;
-
-    if (fields) {
-        fields->json.get("checkpoint", dropped.checkpoint);
-        fields->json.get("order", dropped.order);
-        fields->json.get("offsets", dropped.offsets);
-    }
+    load_note(journal / dropped_file, dropped);
     return dropped;
 }
 
 void Dropped::write(const fs::path &journal) const
 {
-    const Json json = {{"version", notes_version},
-                       {"checkpoint", checkpoint},
-                       {"order", order},
-                       {"offsets", offsets}};
-    write_text_file_atomically(journal / dropped_file, dump_json(json, 2) + "\n",
-                               "list of dropped records");
+    write_note(journal / dropped_file, *this, "list of dropped records");
 }
 
 } // namespace ckpt::journal

@@ -6,6 +6,7 @@
 #include "journal/plan.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -35,6 +36,7 @@ std::vector<MarkPlace> all_marks(const Journal &journal, std::uint64_t checkpoin
 
 std::int32_t rank_of(const Journal &journal, const MarkPlace &mark)
 {
+    CKPT_EXPECT(mark.next > 0 && mark.next <= journal.logs[mark.log].records.size());
     return journal.logs[mark.log].records[mark.next - 1].head.rank;
 }
 
@@ -154,6 +156,7 @@ void Planner::choose()
             consume_above(log, thresholds.of(journal_.logs[log]));
         }
     }
+    CKPT_INVARIANT(plan_.consumed.size() == journal_.logs.size());
     for (const auto &[path, record] : states_) {
         plan_.states.push_back(record);
     }
@@ -185,6 +188,7 @@ void Planner::consume_above(std::size_t log, std::uint64_t order)
 
 void Planner::consume(std::size_t log, std::size_t i)
 {
+    CKPT_EXPECT(!plan_.consumed.at(log).at(i)); /* each record once */
     const Record &record = journal_.logs[log].records[i];
 
     plan_.consumed[log][i] = true;
@@ -330,6 +334,7 @@ void Planner::drop_superseded()
         }
     }
     std::ranges::reverse(kept);
+    CKPT_INVARIANT(kept.size() <= plan_.steps.size());
     plan_.steps = std::move(kept);
 }
 
@@ -371,6 +376,7 @@ std::vector<MarkPlace> find_marks(const Journal &journal, std::uint64_t checkpoi
 Thresholds::Thresholds(const Journal &journal, const std::vector<MarkPlace> &marks)
 {
     for (const MarkPlace &mark : marks) {
+        CKPT_EXPECT(mark.log < journal.logs.size());
         std::uint64_t &of_host = by_host_[journal.logs[mark.log].host];
         of_host = std::max(of_host, mark.order);
         greatest_ = std::max(greatest_, mark.order);

@@ -9,6 +9,7 @@
 #include "common/fault.hpp"
 #include "common/files/files.hpp"
 #include "common/files/temporary_name.hpp"
+#include "common/invariant.hpp"
 #include "journal/file_change.hpp"
 
 #include <fcntl.h>
@@ -45,6 +46,7 @@ void remove_log(const Log &log)
 void append_part(const Log &log, int from, int to, std::uint64_t begin, std::uint64_t end,
                  std::uint64_t &size)
 {
+    CKPT_EXPECT(begin <= end);
     const auto buffer = std::make_unique<char[]>(end - begin);
     int error = read_exactly(from, buffer.get(), end - begin, begin);
 
@@ -87,6 +89,7 @@ void rewrite_log(const Log &log, const std::vector<bool> &consumed)
 
 void remove_from_log(const Log &log, const std::vector<bool> &consumed)
 {
+    CKPT_EXPECT(consumed.size() == log.records.size());
     const auto first = std::ranges::find(consumed, true);
 
     if (std::ranges::find(consumed, false) == consumed.end()) {
@@ -121,6 +124,7 @@ void remove_kept(const Journal &journal, const Record &record)
 
 void remove_consumed(const Journal &journal, const Plan &plan)
 {
+    CKPT_EXPECT(plan.consumed.size() == journal.logs.size());
     for (std::size_t i = 0; i < journal.logs.size(); i++) {
         const Log &log = journal.logs[i];
         for (std::size_t k = 0; k < log.records.size(); k++) {

@@ -13,6 +13,7 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "journal/concealed.hpp"
 #include "journal/file_change.hpp"
 #include "journal/forecast.hpp"
@@ -186,6 +187,7 @@ void Revealer::look()
             plan_.consumed.emplace_back(log.records.size());
         }
     }
+    CKPT_INVARIANT(plan_.consumed.size() == journal_->logs.size());
     past_ = std::make_unique<Past>(past_of(*journal_, plan_));
     for (const std::string &obstacle : past_->obstacles) {
         if (!revealed_name(obstacle).empty()) {
@@ -388,6 +390,7 @@ bool Revealer::is_same_object(const Item &item) const
  * checkpoint, and nothing can change it later. */
 bool Revealer::has_to_copy(const Item &item) const
 {
+    CKPT_EXPECT(item.node && item.node->object);
     const Object &object = *item.node->object;
     const auto status = status_of(item.shadow());
 
@@ -502,6 +505,7 @@ void Revealer::put_copy(const Item &item, const fs::path &target)
         }
     }
     const auto owner = status_of(path);
+    CKPT_INVARIANT(owner.has_value());
     set_attributes(path, {object.mode, owner->st_uid, owner->st_gid, object.modified});
     copies_.erase(copy);
     if (::rename(path.c_str(), target.c_str()) < 0) {
@@ -527,6 +531,7 @@ void move_to(const Item &item, const fs::path &target)
 
 void Revealer::put_file(const Item &item, const fs::path &target)
 {
+    CKPT_EXPECT(item.node && item.node->is_file());
     if (!has_to_copy(item)) {
         move_to(item, target);
     } else if (!is_revealed(item, target)) {
@@ -718,6 +723,7 @@ void Revealer::reveal_whole(const Item &item)
 
 void Revealer::pass_on(const std::vector<const Record *> &output)
 {
+    CKPT_EXPECT(!output.empty());
     const Log &log = journal_->log_of(*output.front());
     const Fd from = open_file(log.path, O_RDONLY | O_NOFOLLOW, 0, "file journal");
     std::string text;

@@ -76,16 +76,19 @@ std::string name_of(const RedoRecord &redo)
 void require_none(const std::vector<std::string> &obstacles, const Wish &wish)
 {
     if (!obstacles.empty()) {
-        fail("files cannot be rolled back to {} (--files ignore goes on without):\n  {}",
-             name_of(wish), lines_of(obstacles));
+        refuse(CKPT_REFUSAL_FILE_JOURNAL,
+               "files cannot be rolled back to {} (--files ignore goes on without):\n  {}",
+               name_of(wish), lines_of(obstacles));
     }
 }
 
 void require_same(const std::vector<std::string> &differing, const Wish &wish)
 {
     if (!differing.empty()) {
-        fail("files differ from what they were at {} (--files ignore goes on nevertheless):\n  {}",
-             name_of(wish), lines_of(differing));
+        refuse(CKPT_REFUSAL_FILE_JOURNAL,
+               "files differ from what they were at {} (--files ignore goes on nevertheless):\n"
+               "  {}",
+               name_of(wish), lines_of(differing));
     }
 }
 

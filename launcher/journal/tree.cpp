@@ -6,6 +6,7 @@
 #include "journal/tree.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <unistd.h>
 
@@ -71,6 +72,7 @@ timespec timespec_of(std::int64_t nanoseconds)
         time.tv_nsec += second;
         time.tv_sec--;
     }
+    CKPT_INVARIANT(time.tv_nsec >= 0 && time.tv_nsec < second);
     return time;
 }
 
@@ -80,6 +82,7 @@ void UnknownParts::add(std::uint64_t begin, std::uint64_t end)
         return;
     }
     remove(begin, end);
+    CKPT_INVARIANT(parts_.lower_bound(begin) == parts_.lower_bound(end)); /* none is there */
     parts_[begin] = end;
 }
 
@@ -132,6 +135,7 @@ std::shared_ptr<Object> Tree::real_object(const std::string &path)
 
 std::shared_ptr<Node> Tree::child(Node &directory, const std::string &name)
 {
+    CKPT_EXPECT(directory.object);
     auto &node = directory.names[name];
 
     if (!node) {
@@ -202,6 +206,7 @@ Tree::Place Tree::walk(std::string_view path, int links)
 
 void Tree::set(const Place &place, std::shared_ptr<Node> node)
 {
+    CKPT_EXPECT(place.directory && node);
     place.directory->names[place.name] = std::move(node);
 }
 
@@ -225,6 +230,7 @@ std::set<std::shared_ptr<Object>> Tree::named_objects() const
 
 bool Tree::is_empty(Node &directory)
 {
+    CKPT_EXPECT(directory.object);
     for (const auto &[name, node] : directory.names) {
         if (node->object) {
             return false;

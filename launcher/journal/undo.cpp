@@ -11,6 +11,7 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "journal/concealed.hpp"
 #include "journal/file_change.hpp"
 
@@ -125,6 +126,7 @@ Undo::Undo(const Journal &journal, const Plan &plan)
 
 void Undo::carry_out(RedoRecord &redo)
 {
+    CKPT_EXPECT(redo.from <= plan_.steps.size());
     remade_ = redo.remade;
     for (std::size_t i = redo.from; i < plan_.steps.size(); i++) {
         if (plan_.steps[i]->type() == CKPT_JOURNAL_MOVED) {
@@ -137,6 +139,7 @@ void Undo::carry_out(RedoRecord &redo)
         fault_kill("rollback-after-step");
     }
     set_times_of_directories();
+    CKPT_INVARIANT(redo.from <= plan_.steps.size());
     sync();
 }
 

@@ -4,6 +4,8 @@
  */
 #include "membership/datagram.hpp"
 
+#include "common/invariant.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
@@ -32,6 +34,7 @@ class Writer
 
     void put(const View &view)
     {
+        CKPT_EXPECT(view.lives.size() <= most_lives && view.members.capacity() <= most_members);
         put(wire::View{view.number,
                        static_cast<std::uint32_t>(view.members.capacity()),
                        static_cast<std::uint32_t>(view.lives.size())});
@@ -265,6 +268,7 @@ std::optional<Message> take_kind(std::size_t kind, Reader reader,
 
 std::span<const std::byte> body_of(std::span<const std::byte> datagram)
 {
+    CKPT_EXPECT(datagram.size() >= sizeof(DatagramHeader) + tag_bytes);
     return datagram.subspan(sizeof(DatagramHeader),
                             datagram.size() - sizeof(DatagramHeader) - tag_bytes);
 }
@@ -286,6 +290,7 @@ std::vector<std::byte> encode(DatagramHeader header, const Message &message,
     std::memcpy(bytes.data(), &header, sizeof header);
     const MessageKey::Tag tag = key.tag({bytes});
     bytes.insert(bytes.end(), tag.begin(), tag.begin() + tag_bytes);
+    CKPT_INVARIANT(bytes.size() <= longest_datagram);
     return bytes;
 }
 
@@ -307,6 +312,7 @@ std::optional<DatagramHeader> decode_header(std::span<const std::byte> datagram)
 
 bool is_authentic(std::span<const std::byte> datagram, const MessageKey &key)
 {
+    CKPT_EXPECT(datagram.size() >= tag_bytes);
     const std::size_t signed_bytes = datagram.size() - tag_bytes;
 
     return is_tag(datagram.subspan(signed_bytes),
@@ -316,6 +322,7 @@ bool is_authentic(std::span<const std::byte> datagram, const MessageKey &key)
 std::optional<Message> decode_message(std::span<const std::byte> datagram,
                                       std::size_t members)
 {
+    CKPT_EXPECT(datagram.size() >= sizeof(DatagramHeader) + tag_bytes);
     DatagramHeader header;
 
     std::memcpy(&header, datagram.data(), sizeof header);

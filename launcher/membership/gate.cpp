@@ -5,6 +5,7 @@
 #include "membership/gate.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <utility>
 
@@ -17,6 +18,7 @@ namespace
 /* Number of processes of a member whose messages are still checked for replays. */
 constexpr std::size_t most_processes = 4;
 constexpr int most_refusals = 16; /* per second */
+static_assert(static_cast<std::size_t>(Drop::malformed) + 1 == drop_reasons);
 
 } // namespace
 
@@ -38,6 +40,7 @@ bool Gate::Window::accept(std::uint64_t sequence)
         return false;
     }
     seen_ |= std::uint64_t{1} << age;
+    CKPT_INVARIANT((seen_ & 1) != 0); /* the highest number was seen */
     return true;
 }
 
@@ -53,6 +56,7 @@ Gate::Gate(const Identity &identity)
 std::vector<std::byte> Gate::seal(MemberId to, std::uint64_t view,
                                   const Message &message)
 {
+    CKPT_EXPECT(to < identity_.members && to != identity_.self);
     DatagramHeader header{};
 
     header.incarnation = identity_.incarnation;
@@ -68,6 +72,7 @@ Gate::Opened Gate::drop(Drop reason)
 {
     Opened opened;
 
+    CKPT_EXPECT(static_cast<std::size_t>(reason) < drop_reasons);
     dropped_[static_cast<std::size_t>(reason)]++;
     opened.dropped = reason;
     return opened;
@@ -112,6 +117,7 @@ std::optional<Drop> Gate::examine(const DatagramHeader &header)
         sender.floor = sender.windows.begin()->first + 1;
         sender.windows.erase(sender.windows.begin());
     }
+    CKPT_INVARIANT(sender.windows.size() <= most_processes);
     return header.life < sender.floor ? std::optional(Drop::former) : std::nullopt;
 }
 

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include "common/invariant.hpp"
+
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -61,10 +63,12 @@ class MemberSet
     /* Requires member < capacity(). */
     void insert(MemberId member)
     {
+        CKPT_EXPECT(member < capacity_);
         words_[member / word_bits] |= Word{1} << (member % word_bits);
     }
     void erase(MemberId member)
     {
+        CKPT_EXPECT(member < capacity_);
         words_[member / word_bits] &= ~(Word{1} << (member % word_bits));
     }
 
@@ -103,6 +107,7 @@ class MemberSet
   private:
     MemberId neighbour(MemberId member, std::size_t step) const
     {
+        CKPT_EXPECT(member < capacity_);
         std::size_t at = member;
         do {
             at = (at + step) % capacity_;

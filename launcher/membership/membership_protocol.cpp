@@ -5,6 +5,7 @@
 #include "membership/membership_protocol.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -47,6 +48,7 @@ Protocol::Time Protocol::awake(Time now)
         asleep_ += now - due_;
         due_ = now;
     }
+    CKPT_INVARIANT(asleep_ >= Duration{});
     return now - asleep_;
 }
 
@@ -101,6 +103,7 @@ Protocol::Time Protocol::next_tick() const
 
 void Protocol::end(Action last)
 {
+    CKPT_EXPECT(!ended_); /* the last action comes once */
     ended_ = true;
     due_ = Time::max();
     outbox_.add(std::move(last));
@@ -147,6 +150,7 @@ void Protocol::watch(Time now)
 
 void Protocol::set_link(MemberId one, MemberId other, bool dead)
 {
+    CKPT_EXPECT(one != other && one < members_ && other < members_);
     const auto link = std::minmax(one, other);
     const bool changed = dead ? dead_links_.insert(link).second
                               : dead_links_.erase(link) != 0;
@@ -387,6 +391,7 @@ void Protocol::drop_what_is_settled()
 
 void Protocol::install(const View &view, Time now)
 {
+    CKPT_EXPECT(view.number > view_.number && view.has(self_, life_));
     action::Install install{view, departures(view), {}};
 
     for (auto [member, life] : view.lives) {
@@ -412,6 +417,7 @@ void Protocol::install(const View &view, Time now)
 /* A quorum has accepted `next`, which this member proposed. */
 void Protocol::announce(const View &next, Time now)
 {
+    CKPT_EXPECT(!successor_ && next.number == view_.number + 1);
     const MemberSet before = view_.members;
 
     if (next.has(self_, life_)) {
@@ -484,6 +490,7 @@ Outlook Protocol::outlook(Time now) const
  * in case the lower ones do not lead, and never starts beside a rival that may still succeed. */
 Protocol::Time Protocol::may_begin_at(const Outlook &outlook) const
 {
+    CKPT_EXPECT(unsettled_since_);
     const Duration heartbeat = options_.heartbeat;
     Duration::rep rank = 0;
 

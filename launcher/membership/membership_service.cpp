@@ -5,6 +5,7 @@
 #include "membership/membership_service.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <sys/epoll.h>
 
@@ -40,6 +41,7 @@ Service::Service(EventLoop &loop, UdpSocket socket, Table table,
       alive_(std::make_shared<bool>(true))
 {
     read_table();
+    CKPT_INVARIANT(peers_.size() == table_.members.size());
     loop_.watch(socket_.fd(), EPOLLIN, [this](std::uint32_t) { work(); });
     loop_.watch(alarm_->fd(), EPOLLIN, [this](std::uint32_t) { work(); });
     arm();
@@ -139,6 +141,7 @@ bool Service::take(const UdpSocket::Received &received)
         return true;
     }
     const Envelope &envelope = opened.content->envelope;
+    CKPT_INVARIANT(envelope.from < peers_.size() && envelope.from != table_.self);
     Peer &peer = peers_[envelope.from];
     if (envelope.life >= peer.life) {
         peer.life = envelope.life;
@@ -186,6 +189,7 @@ bool Service::act(std::optional<Route> route)
  * of the member, which may be reachable on another path. */
 void Service::send(const action::Send &send, const std::optional<Route> &route)
 {
+    CKPT_EXPECT(send.to < peers_.size() && send.to != table_.self);
     const Peer &peer = peers_[send.to];
     const auto bytes = gate_.seal(send.to, send.view, send.message);
 

@@ -4,6 +4,8 @@
  */
 #include "membership/ring_watch.hpp"
 
+#include "common/invariant.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -57,6 +59,7 @@ void RingWatch::install(const View &view, Time now)
         neighbour.witness = witness == self_ ? std::nullopt : std::optional(witness);
         neighbours_.emplace(member, neighbour);
     }
+    CKPT_INVARIANT(neighbours_.size() <= 2 && !neighbours_.contains(self_));
     std::erase_if(accused_,
                   [&](const auto &entry) { return !neighbours_.contains(entry.first); });
 }
@@ -65,11 +68,13 @@ void RingWatch::install(const View &view, Time now)
 
 void RingWatch::heard(MemberId member, Time now)
 {
+    CKPT_EXPECT(member < signs_.size() && member != self_);
     signs_[member] = {.heard = now, .refused = {}, .gone_since = {}};
 }
 
 void RingWatch::refused(MemberId member, Time now)
 {
+    CKPT_EXPECT(member < signs_.size() && member != self_);
     Signs &signs = signs_[member];
 
     signs.refused = now;
@@ -117,6 +122,7 @@ RingWatch::Time RingWatch::last_sign(MemberId member, const Neighbour &neighbour
 bool RingWatch::is_gone(MemberId member, Time now) const
 {
     const Signs &signs = signs_[member];
+    CKPT_INVARIANT(!signs.gone_since || signs.refused);
     return signs.gone_since && now < *signs.refused + refusals_apart;
 }
 
@@ -183,6 +189,7 @@ void RingWatch::tell_if_gone(MemberId member, Neighbour &neighbour, Time now,
 
 void RingWatch::judge(MemberId member, Neighbour &neighbour, Time now, Outbox &outbox)
 {
+    CKPT_EXPECT(member != self_);
     const auto reason = verdict(member, neighbour, now);
     const auto accuse = [&](Reason why, bool stands) {
         outbox.send(view_.members, message::Accusation{member, view_.life_of(member),

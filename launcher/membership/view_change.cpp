@@ -4,6 +4,8 @@
  */
 #include "membership/view_change.hpp"
 
+#include "common/invariant.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -12,6 +14,7 @@ namespace ckpt::membership
 
 void ViewChange::install(const View &view)
 {
+    CKPT_EXPECT(view.number > view_.number && view.members.contains(self_));
     view_ = view;
     promised_ = accepted_ = ballot_ = {};
     accepted_view_.reset();
@@ -37,6 +40,7 @@ void ViewChange::follow(Ballot ballot, Time now)
 void ViewChange::on(MemberId from, const message::Prepare &prepare, Time now,
                     Outbox &outbox)
 {
+    CKPT_EXPECT(view_.members.contains(from));
     if (prepare.number != next_number() || prepare.ballot.proposer != from) {
         return;
     }
@@ -53,6 +57,7 @@ void ViewChange::on(MemberId from, const message::Prepare &prepare, Time now,
 void ViewChange::on(MemberId from, const message::Proposal &proposal, Time now,
                     Outbox &outbox)
 {
+    CKPT_EXPECT(view_.members.contains(from));
     if (proposal.view.number != next_number() || proposal.ballot.proposer != from) {
         return;
     }
@@ -64,6 +69,7 @@ void ViewChange::on(MemberId from, const message::Proposal &proposal, Time now,
     accepted_view_ = proposal.view;
     follow(promised_, now);
     outbox.send(from, message::Acceptance{proposal.view.number, accepted_});
+    CKPT_INVARIANT(accepted_view_->number == next_number() && accepted_ <= promised_);
 }
 
 /* ---- The proposer -------------------------------------------------------- */
@@ -73,6 +79,7 @@ void ViewChange::begin(Time now, Outbox &outbox)
     phase_ = Phase::prepare;
     highest_round_ = std::max(highest_round_, promised_.round) + 1;
     ballot_ = {highest_round_, self_};
+    CKPT_INVARIANT(ballot_ > promised_ && ballot_ > accepted_);
     began_ = now;
     remind_at_ = now;
     promised_ = ballot_; /* this member's own promise */
@@ -85,6 +92,7 @@ void ViewChange::begin(Time now, Outbox &outbox)
 
 void ViewChange::on(MemberId from, const message::Promise &promise)
 {
+    CKPT_EXPECT(view_.members.contains(from)); /* nobody else has a vote */
     if (phase_ != Phase::prepare || promise.number != next_number() ||
         promise.ballot != ballot_) {
         return;
@@ -99,6 +107,7 @@ void ViewChange::on(MemberId from, const message::Promise &promise)
 
 void ViewChange::on(MemberId from, const message::Acceptance &acceptance)
 {
+    CKPT_EXPECT(view_.members.contains(from));
     if (phase_ == Phase::propose && acceptance.number == next_number() &&
         acceptance.ballot == ballot_) {
         answered_.insert(from);
@@ -135,6 +144,7 @@ bool ViewChange::may_propose(const Outlook &outlook, Time now) const
 View ViewChange::choose(const Outlook &outlook, Time now) const
 {
     if (best_) {
+    CKPT_INVARIANT(!best_ || best_->number == next_number());
         return *best_;
     }
     const bool waited = now >= began_ + heartbeat_ * 3;
@@ -158,6 +168,8 @@ View ViewChange::choose(const Outlook &outlook, Time now) const
 
 void ViewChange::propose(View view, Outbox &outbox)
 {
+    CKPT_EXPECT(phase_ == Phase::prepare && view.number == next_number());
+    CKPT_EXPECT(view_.is_quorum(answered_.size()));
     phase_ = Phase::propose;
     proposed_ = std::move(view);
     answered_ = MemberSet(view_.members.capacity());
@@ -197,6 +209,7 @@ std::optional<View> ViewChange::step(const Outlook &outlook, Time now, Outbox &o
     }
     if (phase_ == Phase::propose) {
         if (view_.is_quorum(answered_.size())) {
+            CKPT_INVARIANT(proposed_.number == next_number());
             return proposed_;
         }
         remind(message::Proposal{ballot_, proposed_}, now, outbox);

@@ -2,7 +2,7 @@
 /*
  * The loss of an agent during a checkpoint that does not stop ranks, and how the cut is
  * completed afterwards (CutProtocol::abandon, settle and finish_cut,
- * mpi-plugin/cut/answer.c and report.c). Each node has one rank. The agents of the ranks
+ * mpi-plugin/cut/service/answer.c and ending.c). Each node has one rank. The agents of the ranks
  * in IS_LOST are lost at any moment of the first checkpoint:
  *   default            the agent of rank 2; the coordinator survives
  *   COORDINATOR_LOST   the coordinator, with rank 0; the other agents connect to the next

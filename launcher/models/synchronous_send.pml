@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Synchronous sends across a cut that does not stop ranks (mpi-plugin/cut/deferred_completion.c and
+ * Synchronous sends across a cut that does not stop ranks
+ * (mpi-plugin/cut/collectives/deferred_completion.c and
  * synchronous_send.c). Rank S sends nonblocking messages to rank R, which receives them one
  * by one. S must not see a send complete before R has received the message, although R may
  * have taken it into its log. At each commit the job may be restarted, and continues from

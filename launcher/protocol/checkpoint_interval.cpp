@@ -5,6 +5,7 @@
 #include "protocol/checkpoint_interval.hpp"
 
 #include "common/durations.hpp"
+#include "common/invariant.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -31,6 +32,7 @@ double observed_mtbf(const JobHistory &history)
 
 double optimal_interval(double cost, double mtbf)
 {
+    CKPT_EXPECT(mtbf > 0);
     const double part = cost / (2 * mtbf);
 
     if (part >= 1) {

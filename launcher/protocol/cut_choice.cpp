@@ -5,6 +5,7 @@
 #include "protocol/cut_choice.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <algorithm>
 #include <map>
@@ -71,6 +72,7 @@ Stagger CutChoice::stagger() const
  */
 void CutChoice::learn(const Measured &measured)
 {
+    CKPT_EXPECT(measured.ranks > 0 && measured.waiting <= measured.ranks);
     const bool much = measured.logged_bytes * memory_per_logged_byte > measured.memory;
 
     loose_ = measured.waiting * 2 < measured.ranks;
@@ -82,6 +84,7 @@ void CutChoice::learn(const Measured &measured)
     } else {
         next_pause_ = 1;
     }
+    CKPT_INVARIANT(next_pause_ >= 1 && next_pause_ <= longest_pause && pause_ <= longest_pause);
 }
 
 } // namespace ckpt

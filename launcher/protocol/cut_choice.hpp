@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "protocol/cut_protocol.hpp"
+#include "protocol/protocol.hpp"
 #include "protocol/lanes.hpp"
 
 #include <cstdint>

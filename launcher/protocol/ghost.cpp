@@ -4,6 +4,7 @@
  */
 #include "protocol/ghost.hpp"
 
+#include "common/invariant.hpp"
 #include "protocol/rank_message.hpp"
 
 #include <fmt/format.h>
@@ -23,6 +24,7 @@ Ghost::Ghost(int rank, std::uint64_t snapshot, std::vector<ckpt_clock> clocks,
         entered_.push_back(clock.entered);
         clock.entered = std::min(clock.entered, clock.left);
     }
+    CKPT_INVARIANT(entered_.size() == clocks_.size());
 }
 
 ckpt_message Ghost::answer(ckpt_message_type type) const
@@ -30,10 +32,9 @@ ckpt_message Ghost::answer(ckpt_message_type type) const
     return make_message(type, epoch_);
 }
 
-ckpt_message Ghost::refusal(const std::string &why) const
+ckpt_message Ghost::refusal(const std::string &why, ckpt_refusal identity) const
 {
-    return make_message(CKPT_MSG_REFUSED, epoch_, {},
-                        fmt::format("rank {} is lost: {}", rank_, why));
+    return make_refusal(epoch_, identity, fmt::format("rank {} is lost: {}", rank_, why));
 }
 
 ckpt_message Ghost::place(ckpt_message_type type, ckpt_place place, bool holds) const
@@ -81,7 +82,7 @@ Ghost::Answer Ghost::ordered(ckpt_message_type type, std::uint64_t epoch)
     case CKPT_MSG_SAVE:
         return ready();
     case CKPT_MSG_CUT:
-        return refusal("it can only be saved while all stand still");
+        return refusal("it can only be saved while all stand still", CKPT_REFUSAL_NEEDS_STOP);
     default:
         return std::nullopt;
     }
@@ -90,6 +91,7 @@ Ghost::Answer Ghost::ordered(ckpt_message_type type, std::uint64_t epoch)
 Ghost::Answer Ghost::set_targets(const std::vector<std::uint64_t> &targets)
 {
     const std::size_t count = std::min(targets.size(), clocks_.size());
+    CKPT_INVARIANT(count <= entered_.size());
 
     for (std::size_t i = 0; i < count; i++) {
         ckpt_clock &clock = clocks_[i];
@@ -101,6 +103,7 @@ Ghost::Answer Ghost::set_targets(const std::vector<std::uint64_t> &targets)
                            "have left it");
         }
         clock.entered = clock.left = targets[i];
+        CKPT_INVARIANT(clock.left <= entered_[i]); /* what it has done, or was about to do */
         clock.settled = std::max(clock.settled, targets[i]);
     }
     return std::nullopt;

@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "ckpt/refusals.h"
 #include "ckpt/wire.h"
 
 #include <cstdint>
@@ -35,7 +36,8 @@ class Ghost
     /* Returns the answer to new targets of its clocks, if there is one. */
     Answer set_targets(const std::vector<std::uint64_t> &targets);
     /* Returns a refusal, for an order that the copy cannot obey. */
-    ckpt_message refusal(const std::string &why) const;
+    ckpt_message refusal(const std::string &why,
+                         ckpt_refusal identity = CKPT_REFUSAL_NOT_REPLAYABLE) const;
     void set_expected(std::vector<std::uint64_t> expected) { expected_ = std::move(expected); }
 
     const std::vector<ckpt_clock> &clocks() const { return clocks_; }

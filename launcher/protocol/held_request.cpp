@@ -5,6 +5,8 @@
  */
 #include "protocol/held_request.hpp"
 
+#include "common/invariant.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,8 +33,9 @@ void HeldRequest::begin()
 
 void HeldRequest::refused(int rank, const ckpt_message &message)
 {
+    CKPT_EXPECT(rank >= 0);
     refused_ = true;
-    ranks_[rank] = message.text;
+    ranks_[rank] = {refusal_of(message.as.refused.identity), message.text};
     reached_ = std::max(reached_, message.as.refused.safe_points);
 }
 
@@ -55,6 +58,7 @@ bool HeldRequest::go_on(int rank, std::uint64_t reached)
     }
     reached_ = std::max(reached_, reached);
     safe_point_ = std::max(safe_point_, reached_) + 1;
+    CKPT_INVARIANT(safe_point_ > reached_);
     return true;
 }
 
@@ -86,6 +90,7 @@ void HeldRequest::hold(Time now)
 {
     due_ = now + pause_;
     pause_ = std::clamp<Duration>(2 * pause_, first_pause, longest_pause);
+    CKPT_INVARIANT(pause_ >= first_pause && pause_ <= longest_pause);
     safe_point_ = reached_ + 1;
 }
 
@@ -94,15 +99,15 @@ HeldRequest::Time HeldRequest::due() const
     return ranks_.empty() ? due_ : Time::max();
 }
 
-std::string HeldRequest::text() const
+Refusal HeldRequest::reason() const
 {
     if (ranks_.empty()) {
-        return "it is tried again";
+        return {CKPT_REFUSAL_TIME_LIMIT, "it is tried again"};
     }
     const auto &[rank, why] = *ranks_.begin();
-    return ranks_.size() == 1 ? fmt::format("rank {}: {}", rank, why)
-                              : fmt::format("rank {} and {} more: {}", rank,
-                                            ranks_.size() - 1, why);
+    return why.after(ranks_.size() == 1
+                         ? fmt::format("rank {}: ", rank)
+                         : fmt::format("rank {} and {} more: ", rank, ranks_.size() - 1));
 }
 
 void HeldRequest::end()

@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include "common/refusal.hpp"
+
 #include "ckpt/wire.h"
 
 #include <chrono>
@@ -49,9 +51,9 @@ class HeldRequest
     /* The number of the safe point to wait at. Each rank counts its own. */
     std::uint64_t safe_point() const { return safe_point_; }
     /* Ranks that refuse, and their reasons. */
-    const std::map<int, std::string> &ranks() const { return ranks_; }
-    /* For the user: the refusing ranks and the reason. */
-    std::string text() const;
+    const std::map<int, Refusal> &ranks() const { return ranks_; }
+    /* The refusing ranks and the reason of the first; time-limit if none refuses at present. */
+    Refusal reason() const;
     /* The request is over, with any result. */
     void end();
 
@@ -64,7 +66,7 @@ class HeldRequest
     bool go_on(int rank, std::uint64_t reached);
 
     bool refused_ = false;
-    std::map<int, std::string> ranks_;
+    std::map<int, Refusal> ranks_;
     std::map<std::pair<int, std::uint64_t>, Inside> inside_; /* by rank and clock */
     std::uint64_t reached_ = 0; /* largest number of safe points that any rank has reached */
     std::uint64_t safe_point_ = 0;

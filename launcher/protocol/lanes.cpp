@@ -4,6 +4,8 @@
  */
 #include "protocol/lanes.hpp"
 
+#include "common/invariant.hpp"
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -24,6 +26,7 @@ std::vector<int> rounds(const std::vector<int> &ranks, KeyOf key_of)
     std::vector<int> rounds(ranks.size());
 
     for (int rank : ranks) {
+        CKPT_EXPECT(static_cast<std::size_t>(rank) < rounds.size());
         rounds[rank] = so_far[key_of(rank)]++;
     }
     return rounds;

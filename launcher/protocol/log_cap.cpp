@@ -5,6 +5,8 @@
  */
 #include "protocol/log_cap.hpp"
 
+#include "common/invariant.hpp"
+
 #include <algorithm>
 #include <iterator>
 
@@ -28,6 +30,7 @@ void LogCap::look(const IndependentState &state, Time now)
     } else if (!since_) {
         since_ = now;
     }
+    CKPT_INVARIANT(since_.has_value() == !asked_.empty());
 }
 
 bool LogCap::is_due(Time now, Time last) const
@@ -38,6 +41,7 @@ bool LogCap::is_due(Time now, Time last) const
 void LogCap::begun()
 {
     pause_ = std::min(2 * pause_, longest_pause);
+    CKPT_INVARIANT(pause_ >= patience && pause_ <= longest_pause);
 }
 
 } // namespace ckpt

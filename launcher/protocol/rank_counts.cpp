@@ -5,6 +5,8 @@
 #include "config.h"
 #include "protocol/rank_counts.hpp"
 
+#include "common/invariant.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -20,9 +22,11 @@ using Runs = std::vector<Run>;
 /* Appends a run to runs that end at or before its begin. */
 void append(Runs &runs, const Run &next)
 {
+    CKPT_EXPECT(next.begin <= next.end);
     if (next.begin == next.end || next.value == 0) {
         return;
     }
+    CKPT_EXPECT(runs.empty() || runs.back().end <= next.begin); /* ascending, apart */
     if (!runs.empty() && runs.back().end == next.begin &&
         runs.back().value == next.value) {
         runs.back().end = next.end;
@@ -52,6 +56,7 @@ class Walk
     /* Takes the part before `end`. */
     void advance(std::uint32_t end)
     {
+        CKPT_EXPECT(end > rest_.begin && end <= rest_.end);
         rest_.begin = end;
         if (rest_.begin == rest_.end) {
             ++next_;

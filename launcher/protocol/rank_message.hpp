@@ -5,6 +5,7 @@
 #pragma once
 
 #include "ckpt/messages.h"
+#include "ckpt/refusals.h"
 
 #include <cstdint>
 #include <string_view>
@@ -27,6 +28,15 @@ inline ckpt_message make_message(std::uint32_t type, std::uint64_t epoch,
     message.as = body;
     text.copy(message.text, sizeof message.text - 1);
     return message;
+}
+
+/* Composes the REFUSED of a rank that has not been cut. */
+inline ckpt_message make_refusal(std::uint64_t epoch, ckpt_refusal identity, std::string_view why)
+{
+    ckpt_message_body body{};
+
+    body.refused.identity = identity;
+    return make_message(CKPT_MSG_REFUSED, epoch, body, why);
 }
 
 } // namespace ckpt

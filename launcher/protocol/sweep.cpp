@@ -6,6 +6,7 @@
 #include "protocol/sweep.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -29,6 +30,7 @@ std::uint32_t SweepRanks::nodes() const
 
 std::uint32_t SweepRanks::first(SweepTopology::Node node) const
 {
+    CKPT_INVARIANT(!first_.empty());
     return first_[std::min(node, nodes())];
 }
 
@@ -37,9 +39,11 @@ Sweep::Sweep(const SweepTopology &topology, const SweepRanks &ranks,
     : topology_(topology), ranks_(ranks), node_(node),
       cuts_missing_(ranks.first(node + 1) - ranks.first(node))
 {
+    CKPT_EXPECT(topology.nodes() == ranks.nodes() && node < ranks.nodes());
     for (SweepTopology::Place place : topology.places_of(node)) {
         places_.emplace_back().place = place;
     }
+    CKPT_INVARIANT(!places_.empty() && places_.size() <= 2);
     if (has_cut()) { /* the node has no ranks */
         start();
     }
@@ -76,6 +80,7 @@ void Sweep::add(const RankCounts &sent, std::uint32_t cuts)
 
 void Sweep::start()
 {
+    CKPT_EXPECT(has_cut());
     for (Place &place : places_) {
         begin(place);
     }
@@ -98,6 +103,7 @@ std::vector<SweepMessage> Sweep::take_messages()
 
 Sweep::Place &Sweep::at(SweepTopology::Place place)
 {
+    CKPT_EXPECT(place == places_.front().place || place == places_.back().place);
     return places_[place == places_.front().place ? 0 : 1];
 }
 
@@ -171,6 +177,7 @@ void Sweep::begin(Place &place)
 
 void Sweep::take(Place &place, const SweepMessage &message)
 {
+    CKPT_EXPECT(message.to == place.place && message.dimension == place.dimension);
     place.held += message.counts;
     pass_on(place, direction_of(message));
 }
@@ -187,6 +194,7 @@ void Sweep::pass_on(Place &place, Direction direction)
     }
     const SweepTopology::Place to =
         topology_.next(place.place, dimension, direction);
+    CKPT_INVARIANT(to < topology_.places());
     SweepMessage message{
         place.place, to, dimension,
         part(place.held, topology_.beyond(to, dimension, direction))};
@@ -228,6 +236,7 @@ bool Sweep::advance_place(Place &place)
     if (!place.received_up || !place.received_down) {
         return false;
     }
+    CKPT_INVARIANT(place.dimension < topology_.dimensions());
     place.held =
         part(place.held, topology_.alike(place.place, place.dimension));
     place.dimension++;

@@ -6,6 +6,7 @@
 #include "protocol/sweep_topology.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <fmt/ranges.h>
 
@@ -44,6 +45,7 @@ std::uint32_t root(std::uint64_t value, unsigned exponent)
             high = middle - 1;
         }
     }
+    CKPT_INVARIANT(power(low, exponent) <= value);
     return static_cast<std::uint32_t>(low);
 }
 
@@ -74,6 +76,8 @@ SweepTopology::SweepTopology(Node nodes, Sides sides)
              places, layer, nodes);
     }
     places_ = static_cast<Place>(places);
+    CKPT_INVARIANT(sides_.empty() || strides_.back() == 1);
+    CKPT_INVARIANT(nodes_ <= places_);
 }
 
 SweepTopology SweepTopology::hypercube(Node nodes)
@@ -117,6 +121,7 @@ SweepTopology SweepTopology::cube(Node nodes, unsigned dimensions)
             best = std::move(choice);
         }
     }
+    CKPT_INVARIANT(best); /* the first layer has one node at least */
     return {nodes, best->sides};
 }
 
@@ -134,11 +139,13 @@ std::string SweepTopology::name() const
 
 SweepTopology::Node SweepTopology::host(Place place) const
 {
+    CKPT_EXPECT(place < places_ && (place < nodes_ || place - strides_[0] < nodes_));
     return place < nodes_ ? place : place - strides_[0];
 }
 
 std::vector<SweepTopology::Place> SweepTopology::places_of(Node node) const
 {
+    CKPT_EXPECT(node < nodes_);
     std::vector<Place> places{node};
     if (!strides_.empty()) {
         const Place above = node + strides_[0];

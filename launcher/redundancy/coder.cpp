@@ -6,6 +6,7 @@
 #include "redundancy/coder.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "redundancy/scheme.hpp"
 
 #include <isa-l/erasure_code.h>
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <cstring>
 
 namespace ckpt::redundancy
@@ -31,7 +31,7 @@ Pointers pointers_to(std::span<const std::byte *const> sources)
 {
     Pointers pointers{};
 
-    assert(sources.size() <= largest_group);
+    CKPT_EXPECT(sources.size() <= largest_group);
     std::ranges::transform(sources, pointers.begin(), [](const std::byte *source) {
         return const_cast<std::byte *>(source);
     });
@@ -45,6 +45,7 @@ Pointers pointers_to(std::span<const std::byte *const> sources)
 Combination::Combination(std::vector<std::uint8_t> coefficients)
     : coefficients_(std::move(coefficients))
 {
+    CKPT_EXPECT(!coefficients_.empty() && coefficients_.size() <= largest_group);
     if (!std::ranges::all_of(coefficients_, [](auto one) { return one == 1; })) {
         tables_.resize(table_bytes * coefficients_.size());
         ec_init_tables(static_cast<int>(coefficients_.size()), 1, coefficients_.data(),
@@ -57,9 +58,10 @@ void Combination::apply(std::span<const std::byte *const> sources,
 {
     const int count = static_cast<int>(sources.size());
     const int bytes = static_cast<int>(result.size());
+    CKPT_EXPECT(bytes >= 0 && static_cast<std::size_t>(bytes) == result.size());
     Pointers pointers = pointers_to(sources);
 
-    assert(sources.size() == coefficients_.size());
+    CKPT_EXPECT(sources.size() == coefficients_.size());
     if (!tables_.empty()) {
         unsigned char *into = reinterpret_cast<unsigned char *>(result.data());
         ec_encode_data(bytes, count, 1, const_cast<unsigned char *>(tables_.data()),
@@ -79,7 +81,7 @@ void Combination::apply(std::span<const std::byte *const> sources,
 Coder::Coder(unsigned data, unsigned parities)
     : data_(data), matrix_(std::size_t{data + parities} * data)
 {
-    assert(data > 0 && parities > 0 && data + parities <= largest_group);
+    CKPT_EXPECT(data > 0 && parities > 0 && data + parities <= largest_group);
     gf_gen_cauchy1_matrix(matrix_.data(), static_cast<int>(data + parities),
                           static_cast<int>(data));
     if (parities == 1) { /* exclusive or is equivalent, and faster */
@@ -89,6 +91,7 @@ Coder::Coder(unsigned data, unsigned parities)
 
 std::span<const std::uint8_t> Coder::row(unsigned block) const
 {
+    CKPT_EXPECT((std::size_t{block} + 1) * data_ <= matrix_.size());
     return std::span(matrix_).subspan(std::size_t{block} * data_, data_);
 }
 
@@ -105,7 +108,7 @@ Combination Coder::recovery(std::span<const unsigned> from, unsigned wanted) con
     std::vector<std::uint8_t> rows, inverse(std::size_t{data_} * data_),
         coefficients(data_);
 
-    assert(from.size() == data_);
+    CKPT_EXPECT(from.size() == data_);
     for (unsigned block : from) {
         const auto one = row(block);
         rows.insert(rows.end(), one.begin(), one.end());

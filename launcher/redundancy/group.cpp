@@ -6,6 +6,7 @@
 #include "redundancy/group.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "image/store/checkpoint_files.hpp"
 #include "redundancy/scheme.hpp"
 
@@ -100,6 +101,7 @@ Group Group::make(unsigned losses, std::vector<Member> members)
 
     const std::uint64_t longest = std::ranges::max(members, {}, &Member::bytes).bytes;
     const std::uint64_t chunk = divided_up(longest, members.size() - losses);
+    CKPT_INVARIANT(chunk * (members.size() - losses) >= longest); /* each piece has room */
     return {losses, divided_up(chunk, chunk_unit) * chunk_unit, std::move(members)};
 }
 

@@ -6,6 +6,7 @@
 #include "redundancy/groups.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <algorithm>
 #include <map>
@@ -21,6 +22,7 @@ namespace
  * small. */
 std::size_t number_of_groups(std::size_t nodes, const Scheme &scheme)
 {
+    CKPT_EXPECT(scheme.group > 0 && nodes > scheme.losses);
     const std::size_t nearest = (nodes + scheme.group / 2) / scheme.group;
 
     return std::clamp<std::size_t>(nearest, 1, nodes / (scheme.losses + 1));
@@ -65,8 +67,10 @@ std::vector<std::vector<std::size_t>> make_groups(std::span<const NodeInfo> node
     for (std::size_t node : sorted_by_domain(nodes)) {
         groups[next++ % count].push_back(node);
     }
+    CKPT_INVARIANT(next == nodes.size());
     for (auto &group : groups) {
         std::ranges::sort(group);
+        CKPT_INVARIANT(group.size() > scheme.losses);
     }
     std::ranges::sort(groups);
     return groups;

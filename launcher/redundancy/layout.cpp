@@ -6,13 +6,15 @@
 #include "config.h"
 #include "redundancy/layout.hpp"
 
-#include <cassert>
+#include "common/invariant.hpp"
+
 
 namespace ckpt::redundancy
 {
 
 std::optional<unsigned> Layout::parity_in_stripe(unsigned member, unsigned stripe) const
 {
+    CKPT_EXPECT(member < members_ && stripe < stripes());
     const unsigned row = (member + members_ - stripe) % members_;
 
     return row < losses_ ? std::optional(row) : std::nullopt;
@@ -34,7 +36,7 @@ unsigned Layout::parity_place(unsigned member, unsigned stripe) const
 {
     unsigned place = 0;
 
-    assert(parity_in_stripe(member, stripe));
+    CKPT_EXPECT(parity_in_stripe(member, stripe));
     for (unsigned before = 0; before < stripe; before++) {
         place += parity_in_stripe(member, before) ? 1 : 0;
     }
@@ -51,6 +53,7 @@ unsigned Layout::block_of(unsigned member, unsigned stripe) const
         block += parity_in_stripe(before, stripe) ? 0 : 1;
     }
     return block;
+    CKPT_INVARIANT(block < data());
 }
 
 unsigned Layout::member_of(unsigned stripe, unsigned block) const
@@ -59,7 +62,7 @@ unsigned Layout::member_of(unsigned stripe, unsigned block) const
 
     while (block_of(member, stripe) != block) {
         member++;
-        assert(member < members_);
+        CKPT_EXPECT(member < members_);
     }
     return member;
 }
@@ -70,7 +73,7 @@ unsigned Layout::stripe_of_chunk(unsigned member, unsigned chunk) const
 
     while (chunk_in_stripe(member, stripe) != chunk) {
         stripe++;
-        assert(stripe < stripes());
+        CKPT_EXPECT(stripe < stripes());
     }
     return stripe;
 }
@@ -81,7 +84,7 @@ unsigned Layout::stripe_of_parity(unsigned member, unsigned place) const
 
     while (!parity_in_stripe(member, stripe) || parity_place(member, stripe) != place) {
         stripe++;
-        assert(stripe < stripes());
+        CKPT_EXPECT(stripe < stripes());
     }
     return stripe;
 }

@@ -7,12 +7,12 @@
 
 #include "common/checksum.hpp"
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "image/store/checkpoint_files.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <span>
 
@@ -49,12 +49,14 @@ void append(std::string &bytes, const void *data, std::size_t size)
 /* Returns the checksum of the index without its last field, the checksum itself. */
 std::uint64_t checksum_of_index(std::string_view index)
 {
+    CKPT_EXPECT(index.size() >= sizeof(ParityTail));
     return checksum_of(
         std::as_bytes(std::span(index)).first(index.size() - sizeof(std::uint64_t)));
 }
 
 ParityTail tail_of(std::string_view bytes)
 {
+    CKPT_EXPECT(bytes.size() >= sizeof(ParityTail));
     ParityTail tail;
 
     std::memcpy(&tail, bytes.data() + bytes.size() - sizeof tail, sizeof tail);
@@ -88,6 +90,7 @@ std::string read_index(const Group &group, std::size_t checksums, const std::str
 
 std::vector<Slice> slices_of(const Group &group, std::uint64_t bytes)
 {
+    CKPT_EXPECT(bytes <= group.chunk);
     std::vector<Slice> slices;
 
     for (std::uint64_t at = 0; at < bytes; at += slice_bytes) {
@@ -112,6 +115,7 @@ ParityIndex::ParityIndex(const Group &group, std::size_t member)
       layout_(static_cast<unsigned>(group.members.size()), group.losses),
       checksums_(checksum_count(group))
 {
+    CKPT_EXPECT(member < group.members.size());
 }
 
 bool ParityIndex::knows(unsigned stripe, unsigned block) const
@@ -123,7 +127,8 @@ bool ParityIndex::knows(unsigned stripe, unsigned block) const
 /* The member's own block follows the data blocks. */
 std::size_t ParityIndex::place(unsigned stripe, unsigned block, std::uint64_t slice) const
 {
-    assert(knows(stripe, block));
+    CKPT_EXPECT(slice < slice_count(*group_));
+    CKPT_EXPECT(knows(stripe, block));
     const unsigned blocks = layout_.data() + 1;
     const std::size_t before = layout_.parity_place(member_, stripe) * blocks +
                                std::min(block, layout_.data());
@@ -144,6 +149,9 @@ std::uint64_t ParityIndex::checksum(unsigned stripe, unsigned block,
 
 std::string ParityIndex::bytes() const
 {
+    static_assert(offsetof(ParityTail, checksum) + sizeof(ParityTail::checksum) ==
+                  sizeof(ParityTail));
+    static_assert(std::has_unique_object_representations_v<ParityTail>);
     const std::string text = nlohmann::json(*group_).dump();
     ParityTail tail{parity_magic, parity_version, member_, checksums_.size(), text.size(), 0};
     std::string bytes;

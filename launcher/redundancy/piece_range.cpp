@@ -6,6 +6,7 @@
 #include "redundancy/piece_range.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <algorithm>
 
@@ -30,6 +31,7 @@ void require_size(const Member &member, BlockSource &source)
 void announce_chunk(const Group &group, unsigned member, unsigned chunk,
                     std::uint64_t bytes, BlockSource &source)
 {
+    CKPT_EXPECT(bytes <= group.chunk);
     const Member &whose = group.members.at(member);
     const std::uint64_t offset = chunk * group.chunk;
 
@@ -41,6 +43,7 @@ void announce_chunk(const Group &group, unsigned member, unsigned chunk,
 void read_chunk(const Group &group, unsigned member, unsigned chunk, const Slice &slice,
                 BlockSource &source, std::span<std::byte> into)
 {
+    CKPT_EXPECT(slice.offset + into.size() <= group.chunk);
     const Member &whose = group.members.at(member);
     const std::uint64_t offset = chunk * group.chunk + slice.offset;
     const std::uint64_t there = bytes_there(whose, offset, into.size());

@@ -12,6 +12,7 @@
 #include "common/checksum.hpp"
 #include "common/error.hpp"
 #include "common/files/new_file.hpp"
+#include "common/invariant.hpp"
 #include "image/store/checkpoint_files.hpp"
 #include "redundancy/coder.hpp"
 #include "redundancy/piece_range.hpp"
@@ -58,6 +59,7 @@ class ParityWriter
           index_(group, self),
           file_(directory / parity_file_name(group.members.at(self).host), "parity", room)
     {
+        CKPT_EXPECT(self < group.members.size() && members.size() == group.members.size());
     }
 
     void run()
@@ -76,6 +78,7 @@ class ParityWriter
      * their chunks at different positions of their pieces. */
     void write_block(unsigned place)
     {
+        CKPT_EXPECT(place < layout_.losses());
         const unsigned stripe = layout_.stripe_of_parity(self_, place);
         const Combination parity =
             coder_.parity(layout_.parity_in_stripe(self_, stripe).value());

@@ -6,6 +6,7 @@
 
 #include "common/error.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "redundancy/domains.hpp"
 #include "redundancy/groups.hpp"
 
@@ -41,6 +42,7 @@ std::vector<Group> groups_of(const std::vector<Piece> &pieces, const Scheme &sch
     for (const auto &nodes : make_groups(nodes_of(pieces, domains), scheme)) {
         std::vector<Member> members;
         for (std::size_t node : nodes) {
+            CKPT_INVARIANT(node < pieces.size());
             const Piece &piece = pieces[node];
             members.push_back({piece.host, piece.file, piece.bytes});
         }

@@ -8,6 +8,7 @@
 
 #include "common/error.hpp"
 #include "common/files/new_file.hpp"
+#include "common/invariant.hpp"
 #include "redundancy/coder.hpp"
 #include "redundancy/piece_range.hpp"
 #include "redundancy/slice_buffers.hpp"
@@ -67,6 +68,7 @@ class Rebuilder
         }
         for (const Slice &slice : slices) {
             const auto made = rebuild_slice(stripe, candidates, slice);
+            CKPT_INVARIANT(made.size() >= slice.bytes);
             const std::uint64_t at = begin + slice.offset;
             file_.write(made.first(bytes_there(piece, at, slice.bytes)), at);
         }
@@ -84,6 +86,7 @@ class Rebuilder
         const unsigned wanted = layout_.block_of(lost_, stripe);
         const auto made = buffers_.at(layout_.data(), slice.bytes);
         const Blocks used = read_good_ones(stripe, candidates, slice);
+        CKPT_INVARIANT(used.size() == layout_.data() && made.size() == slice.bytes);
 
         recovery(used, wanted).apply(buffers_.pointers(used.size()), made);
         survivors_.require_good(stripe, wanted, slice, made);

@@ -12,6 +12,7 @@
 
 #include "common/checksum.hpp"
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "image/store/checkpoint_files.hpp"
 #include "redundancy/piece_range.hpp"
 
@@ -33,6 +34,7 @@ Survivors::Survivors(const Group &group, std::size_t lost,
       layout_(static_cast<unsigned>(group.members.size()), group.losses),
       survivors_(group.members.size())
 {
+    CKPT_EXPECT(lost < group.members.size() && members.size() == group.members.size());
     for (unsigned member = 0; member < layout_.members(); member++) {
         survivors_[member].source = member == lost ? nullptr : members.at(member);
         examine(member);
@@ -61,6 +63,7 @@ void Survivors::examine(unsigned member)
 
 bool Survivors::has_block(unsigned stripe, unsigned block) const
 {
+    CKPT_EXPECT(block < layout_.members());
     const Survivor &survivor = survivors_[layout_.member_of(stripe, block)];
 
     return survivor.source != nullptr &&
@@ -82,6 +85,7 @@ std::vector<unsigned> Survivors::blocks_of(unsigned stripe) const
 void Survivors::announce(unsigned stripe, unsigned block, std::uint64_t bytes)
 try {
     const unsigned member = layout_.member_of(stripe, block);
+    CKPT_EXPECT(survivors_[member].source != nullptr);
     BlockSource &source = *survivors_[member].source;
 
     if (const auto chunk = layout_.chunk_in_stripe(member, stripe)) {
@@ -97,6 +101,7 @@ try {
 void Survivors::read_block(unsigned member, unsigned stripe, const Slice &slice,
                            std::span<std::byte> into)
 {
+    CKPT_EXPECT(survivors_[member].source != nullptr);
     BlockSource &source = *survivors_[member].source;
 
     if (const auto chunk = layout_.chunk_in_stripe(member, stripe)) {

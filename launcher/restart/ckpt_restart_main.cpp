@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "common/error.hpp"
+#include "common/refusal.hpp"
 #include "common/memory.hpp"
 #include "common/parallel.hpp"
 #include "image/seal/image_key.hpp"
@@ -18,7 +19,7 @@
 #include "restart/process.hpp"
 
 extern "C" {
-#include "task/started.h"
+#include "process/started.h"
 }
 
 #include <sys/personality.h>
@@ -88,12 +89,14 @@ void execute_without_preloaded(char **arguments)
 void require_rank_count(const Manifest &manifest, const Place &place)
 {
     if (place.size >= 0 && place.size != manifest.rank_count) {
-        fail("the checkpoint has {} ranks, but {} were started",
-             manifest.rank_count, place.size);
+        ckpt::refuse(CKPT_REFUSAL_OTHER_PLACEMENT,
+                     "the checkpoint has {} ranks, but {} were started", manifest.rank_count,
+                     place.size);
     }
     if (place.rank >= manifest.rank_count) {
-        fail("the checkpoint has {} ranks, but rank {} was asked for",
-             manifest.rank_count, place.rank);
+        ckpt::refuse(CKPT_REFUSAL_OTHER_PLACEMENT,
+                     "the checkpoint has {} ranks, but rank {} was asked for",
+                     manifest.rank_count, place.rank);
     }
 }
 
@@ -103,8 +106,8 @@ void require_checkpoint(const Manifest &manifest)
 {
     const char *salt = std::getenv("CKPT_RESTART_SALT");
     if (ckpt::image_key() && salt != nullptr && manifest.pieces.front().salt != salt) {
-        fail("checkpoint {}/{} is not the requested one", manifest.job,
-             manifest.number);
+        ckpt::refuse(CKPT_REFUSAL_UNUSABLE_CHECKPOINT,
+                     "checkpoint {}/{} is not the requested one", manifest.job, manifest.number);
     }
 }
 
@@ -186,7 +189,7 @@ int main(int argc, char **argv)
         restart(argv[1], place, argv);
     } catch (const std::exception &error) {
         fmt::print(stderr, "ckpt-restart: rank {}: {}\n", place.rank,
-                   error.what());
+                   ckpt::message_of(error));
     }
     return 1;
 }

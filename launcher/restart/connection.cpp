@@ -6,6 +6,7 @@
 #include "restart/connection.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 extern "C" {
 #include "files/files.h"
@@ -31,6 +32,7 @@ std::vector<Fd> connect_ends(const std::string &path,
                            "again",
                    path);
     }
+    CKPT_INVARIANT(made[0] >= 0 && made[1] >= 0 && made[0] != made[1]);
     std::vector<Fd> fds;
     fds.emplace_back(made[0]);
     fds.emplace_back(made[1]);

@@ -15,6 +15,7 @@
 #include "common/files/files.hpp"
 #include "common/processes.hpp"
 #include "common/files/run_directory.hpp"
+#include "common/invariant.hpp"
 #include "restart/connection.hpp"
 #include "restart/shared_file.hpp"
 #include "restart/siblings.hpp"
@@ -57,6 +58,7 @@ struct Answer {
     std::uint32_t index; /* or all_here, without an object */
 };
 constexpr std::uint32_t all_here = UINT32_MAX;
+static_assert(std::is_trivially_copyable_v<Packet> && std::is_trivially_copyable_v<Answer>);
 
 /* Maximum time between the starts of two ranks of a node. */
 constexpr auto start_patience = std::chrono::minutes(5);
@@ -192,12 +194,13 @@ void Host::make_objects()
     for (auto &[key, group] : groups_) {
         const SharedObject &object = group.object;
         if (group.ranks.size() != object.sharers) {
-            fail("{} ranks shared {} {}: they must be on one node, but this node has only {}",
-                 object.sharers,
-                 object.is_connection() ? "the connection"
-                 : object.is_pipe       ? "the pipe"
-                                        : "the memory",
-                 object.path, group.ranks.size());
+            refuse(CKPT_REFUSAL_OTHER_PLACEMENT,
+                   "{} ranks shared {} {}: they must be on one node, but this node has only {}",
+                   object.sharers,
+                   object.is_connection() ? "the connection"
+                   : object.is_pipe       ? "the pipe"
+                                          : "the memory",
+                   object.path, group.ranks.size());
         }
         make(group);
     }
@@ -244,6 +247,7 @@ Meeting::Meeting(const Place &place) : place_(place)
 /* The launcher need not end the launch when a rank ends, so this looks for the missing ranks. */
 void Meeting::accept_guests()
 {
+    CKPT_EXPECT(listener_);
     const auto all = static_cast<std::size_t>(place_.local_size);
     SiblingWatch watch(all, start_patience);
 
@@ -280,6 +284,7 @@ Meeting::share_as_host(const std::vector<SharedObject> &objects)
             own.emplace_back(::dup(fd));
         }
     }
+    CKPT_INVARIANT(descriptors.size() == objects.size());
     return descriptors;
 }
 
@@ -308,6 +313,7 @@ Meeting::share(const std::vector<SharedObject> &objects)
 /* Each guest reports its arrival; the host answers when all have arrived. */
 void Meeting::await_all()
 {
+    CKPT_EXPECT(host_ || !listener_); /* after share() */
     Answer here{all_here};
     if (host_) {
         host_->send(&here, sizeof(here), {});

@@ -6,6 +6,7 @@
 #include "restart/process.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "image/model/file_identity.hpp"
 #include "restart/launcher_channel.hpp"
 #include "restart/shared_file.hpp"
@@ -34,7 +35,7 @@ constexpr std::uint64_t huge_page = 2u << 20;
 void require_success(int error, const ckpt_failure &failure)
 {
     if (error != 0) {
-        throw Error(failure.text, -error);
+        throw Error(failure.text, -error, failure.identity);
     }
 }
 
@@ -135,6 +136,7 @@ Process::Process(const RankImage &image)
 
 void Process::load_memory(const NodeFileReader &reader, int rank)
 {
+    CKPT_EXPECT(restore_ && staged_.size() == image_.regions.size());
     std::vector<MemoryPlace> pages; /* places in private memory, to be read in one go */
     for (std::size_t i = 0; i < image_.regions.size(); i++) {
         const ckpt_region &region = image_.regions[i];
@@ -165,6 +167,7 @@ void Process::load_memory(const NodeFileReader &reader, int rank)
         require_success(
             ckpt_restore_stage(restore_.get(), i, 1, &address, &failure),
             failure);
+        CKPT_INVARIANT(address != nullptr && region.start < region.end);
         staged_[i] = {static_cast<std::byte *>(address),
                       region.end - region.start};
         if (is_dense(region, content)) {
@@ -176,6 +179,7 @@ void Process::load_memory(const NodeFileReader &reader, int rank)
             reader.read_region(rank, i, staged_[i]);
         }
     }
+    CKPT_INVARIANT(std::ranges::is_sorted(pages, {}, &MemoryPlace::address));
     reader.read_pages(rank, pages);
     load_message_log(reader, rank);
 }
@@ -191,6 +195,7 @@ void Process::load_message_log(const NodeFileReader &reader, int rank)
     require_success(
         ckpt_restore_message_log(restore_.get(), size, &address, &failure),
         failure);
+    CKPT_INVARIANT(address != nullptr);
     reader.read_message_log(rank, {static_cast<std::byte *>(address), size});
 }
 
@@ -281,11 +286,13 @@ void Process::give(std::uint64_t inode, const std::string &path, const Fd &fd)
     given_paths_.push_back(path);
     given_.push_back({inode, given_paths_.back().c_str(), lifted.get()});
     given_owners_.push_back(std::move(lifted));
+    CKPT_INVARIANT(given_.size() == given_owners_.size());
 }
 
 void Process::take_shared(const std::vector<SharedObject> &objects,
                           const std::vector<std::vector<Fd>> &descriptors)
 {
+    CKPT_EXPECT(objects.size() == descriptors.size());
     for (std::size_t i = 0; i < objects.size(); i++) {
         const SharedObject &object = objects[i];
         if (!object.is_pipe && is_system_v(object.inode)) {
@@ -440,10 +447,12 @@ void Process::go_on(const std::string &checkpoint,
 {
     ckpt_resume_info info{};
     ckpt_failure failure;
+    require_sound();
+    CKPT_EXPECT(restore_ != nullptr);
     info.restart_started = restart_started;
     checkpoint.copy(info.checkpoint, sizeof(info.checkpoint) - 1);
     int error = ckpt_restore_commit(restore_.get(), environ, &info, &failure);
-    throw Error(failure.text, -error);
+    throw Error(failure.text, -error, failure.identity);
 }
 
 } // namespace ckpt::restart

@@ -84,7 +84,7 @@ Fd open_by_name(const std::string &path, std::uint32_t mode)
         fail_errno(errno, "the shared memory {} cannot be made again", path);
     }
     if (!S_ISREG(status.st_mode)) {
-        fail("{} is no longer a file", path);
+        refuse(CKPT_REFUSAL_CHANGED_FILE, "{} is no longer a file", path);
     }
     if (path.starts_with(shared_memory)) {
         require_unused(path, status);
@@ -134,7 +134,7 @@ void make_system_v(const std::string &path, std::uint64_t inode,
     ckpt_failure failure;
     if (ckpt_restore_make_system_v(path.c_str(), inode, mode, size, &failure) !=
         0) {
-        fail("{}", failure.text);
+        refuse(failure.identity, "{}", failure.text);
     }
 }
 

@@ -66,7 +66,8 @@ void SiblingWatch::check()
     } else if (!missing_since_) {
         missing_since_ = Clock::now();
     } else if (Clock::now() - *missing_since_ > patience_) {
-        fail("cannot meet the other ranks of this node: {} of {} run", count, expected_);
+        refuse(CKPT_REFUSAL_OTHER_PLACEMENT,
+               "cannot meet the other ranks of this node: {} of {} run", count, expected_);
     }
 }
 

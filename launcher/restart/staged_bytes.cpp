@@ -6,6 +6,7 @@
 #include "restart/staged_bytes.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <sys/mman.h>
 
@@ -54,6 +55,7 @@ StagedBytes::~StagedBytes()
 
 void StagedBytes::give_back(std::size_t from, std::size_t size) const
 {
+    CKPT_EXPECT(from <= bytes_.size() && size <= bytes_.size() - from);
     const std::size_t first = (from + page_size - 1) / page_size * page_size;
     const std::size_t end = (from + size) / page_size * page_size;
     if (first < end) {
@@ -63,6 +65,7 @@ void StagedBytes::give_back(std::size_t from, std::size_t size) const
 
 void StagedBytes::move_to(std::span<std::byte> destination, bool skip_zeros) const
 {
+    CKPT_EXPECT(destination.size() <= bytes_.size());
     for (std::size_t from = 0; from < destination.size(); from += piece_size) {
         const std::size_t end = std::min(from + piece_size, destination.size());
         for (std::size_t at = from; at < end; at += page_size) {

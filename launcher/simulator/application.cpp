@@ -5,6 +5,8 @@
 #include "config.h"
 #include "simulator/application.hpp"
 
+#include "common/invariant.hpp"
+
 #include <bit>
 
 namespace ckpt::simulator
@@ -83,6 +85,7 @@ void Application::proceed(Rank rank)
 
 void Application::send(Rank rank, Rank to, std::uint64_t bytes)
 {
+    CKPT_EXPECT(to < job_.ranks && rank < job_.ranks);
     State &state = ranks_[rank];
     if (state.cut) {
         rules_->before_new_send(rank, to);
@@ -192,6 +195,7 @@ void Application::add_to_log(Rank rank, const Envelope &envelope)
 
 void Application::cut(Rank rank)
 {
+    CKPT_EXPECT(!ranks_[rank].cut);
     State &state = ranks_[rank];
     state.cut = true;
     state.stopped = true;
@@ -210,6 +214,7 @@ void Application::cut(Rank rank)
 
 void Application::resume(Rank rank)
 {
+    CKPT_EXPECT(ranks_[rank].cut && ranks_[rank].stopped);
     State &state = ranks_[rank];
     state.stopped = false;
     state.stop_time = queue_.now() - state.stop_time;
@@ -260,6 +265,7 @@ void Application::reach_collective(Rank rank)
     }
     state.doing = Doing::inside;
     state.entered++;
+    CKPT_INVARIANT(state.entered == state.left + 1); /* one collective at a time */
     if (++inside_[state.entered] == job_.ranks) {
         const int steps = std::bit_width(job_.ranks - 1);
         queue_.schedule(queue_.now() +
@@ -272,9 +278,11 @@ void Application::reach_collective(Rank rank)
  * progress. */
 void Application::leave_collective()
 {
+    CKPT_INVARIANT(!inside_.empty() && inside_.begin()->second == job_.ranks);
     inside_.erase(inside_.begin());
     for (Rank rank = 0; rank < job_.ranks; rank++) {
         ranks_[rank].left++;
+        CKPT_INVARIANT(ranks_[rank].left <= ranks_[rank].entered);
         be_busy(rank, 0);
         if (rules_ != nullptr) {
             rules_->left_collective(rank);

@@ -6,6 +6,7 @@
  * and they start the other ranks.
  */
 #include "config.h"
+#include "common/invariant.hpp"
 #include "simulator/checkpoint.hpp"
 #include "simulator/marker_box.hpp"
 
@@ -169,6 +170,7 @@ class ChandyLamportRun : public Checkpoint
         application_.resume(rank);
         messages_.resumed++;
         finished_++;
+        CKPT_INVARIANT(finished_ <= job_.ranks);
         messages_.counts += finished_ == job_.ranks ? job_.ranks : 0;
         busy_--;
         report_if_complete(rank);

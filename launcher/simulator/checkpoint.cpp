@@ -5,6 +5,8 @@
 #include "config.h"
 #include "simulator/checkpoint.hpp"
 
+#include "common/invariant.hpp"
+
 #include <algorithm>
 
 namespace ckpt::simulator
@@ -77,6 +79,7 @@ void Checkpoint::handle(const Event &event)
     case over_at_rank:
         over_known_[event.one] = true;
         over_known_count_++;
+        CKPT_INVARIANT(over_known_count_ <= job_.ranks);
         application_.look_again(event.one);
         break;
     default:
@@ -117,6 +120,7 @@ void Checkpoint::Gathering::report(Rank rank)
 {
     const JobModel &job = checkpoint_.job_;
     const Node node = job.node_of(rank);
+    CKPT_EXPECT(missing_[node] > 0 && nodes_missing_ > 0);
     if (--missing_[node] > 0) {
         return;
     }
@@ -150,6 +154,7 @@ void Checkpoint::left_collective(Rank rank)
 
 void Checkpoint::cut(Rank rank)
 {
+    CKPT_EXPECT(asked_[rank] && application_.is_aligned(rank));
     times_.last_cut = queue_.now() - requested_;
     if (cut_count_++ == 0) {
         times_.first_cut = times_.last_cut;
@@ -166,9 +171,11 @@ void Checkpoint::save(Rank rank)
 
 void Checkpoint::finish_save(Rank rank)
 {
+    CKPT_EXPECT(!saved_[rank]);
     times_.last_saved = queue_.now() - requested_;
     saved_[rank] = true;
     saved_count_++;
+    CKPT_INVARIANT(saved_count_ <= cut_count_ && cut_count_ <= job_.ranks);
     on_saved(rank);
 }
 

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "common/invariant.hpp"
 #include "simulator/job_model.hpp"
 
 #include <cstdint>
@@ -43,6 +44,7 @@ class EventQueue
                   std::uint32_t one = 0, std::uint64_t two = 0,
                   std::uint64_t three = 0)
     {
+        CKPT_EXPECT(time >= now_);
         events_.push({time, order_++, &handler, kind, one, two, three});
     }
 

@@ -5,6 +5,8 @@
 #include "config.h"
 #include "simulator/marker_box.hpp"
 
+#include "common/invariant.hpp"
+
 #include <algorithm>
 
 namespace ckpt::simulator
@@ -65,6 +67,7 @@ void MarkerBox::old_arrived(Rank rank, Rank from, std::uint64_t count)
 {
     const std::uint64_t *expected = ranks_[rank].counts.get(from);
     if (expected != nullptr && *expected == count + 1) {
+        CKPT_INVARIANT(ranks_[rank].missing > 0 && incomplete_ > 0);
         incomplete_ -= --ranks_[rank].missing == 0 ? 1 : 0;
     }
 }

@@ -6,6 +6,7 @@
  * then the node begins to sweep, which starts the other nodes.
  */
 #include "config.h"
+#include "common/invariant.hpp"
 #include "protocol/sweep.hpp"
 #include "simulator/checkpoint.hpp"
 #include "simulator/marker_box.hpp"
@@ -170,6 +171,7 @@ class NetworkSweepRun : public Checkpoint
     void on_cut(Rank rank) override
     {
         const Node node = job_.node_of(rank);
+        CKPT_INVARIANT(nodes_[node].missing_cuts > 0);
         if (--nodes_[node].missing_cuts == 0 && !options_.stagger) {
             begin_sweep(node);
         }
@@ -180,6 +182,7 @@ class NetworkSweepRun : public Checkpoint
     {
         application_.resume(rank);
         const Node node = job_.node_of(rank);
+        CKPT_INVARIANT(nodes_[node].missing_saves > 0);
         if (--nodes_[node].missing_saves == 0 && options_.stagger) {
             begin_sweep(node);
         } else if (options_.stagger) {

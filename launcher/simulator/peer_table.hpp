@@ -5,8 +5,10 @@
  */
 #pragma once
 
+#include "common/invariant.hpp"
 #include "simulator/job_model.hpp"
 
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -74,6 +76,7 @@ class PeerTable
     {
         std::vector<Slot> old(slots_.empty() ? 4 : 2 * slots_.size());
         std::swap(old, slots_);
+        CKPT_INVARIANT(std::has_single_bit(slots_.size())); /* find() masks */
         for (const Slot &slot : old) {
             if (slot.peer != nobody) {
                 slots_[find(slot.peer)] = slot;

@@ -5,6 +5,8 @@
 #include "config.h"
 #include "simulator/shared_disk.hpp"
 
+#include "common/invariant.hpp"
+
 #include <algorithm>
 
 namespace ckpt::simulator
@@ -32,10 +34,12 @@ void SharedDisk::admit()
         waiting_.pop_front();
     }
     most_ = std::max(most_, static_cast<Rank>(writers_.size()));
+    CKPT_INVARIANT(at_once_ == 0 || writers_.size() <= at_once_);
 }
 
 void SharedDisk::advance()
 {
+    CKPT_EXPECT(queue_.now() >= since_);
     if (!writers_.empty()) {
         served_ += (queue_.now() - since_) * bandwidth_ /
                    static_cast<double>(writers_.size());
@@ -61,6 +65,7 @@ void SharedDisk::handle(const Event &event)
         return;
     }
     advance();
+    CKPT_INVARIANT(!writers_.empty());
     /* rounding errors of many small steps may add up */
     served_ = std::max(served_, writers_.front().until);
     std::vector<Rank> done;

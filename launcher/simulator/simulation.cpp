@@ -6,6 +6,7 @@
 #include "simulator/simulation.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 namespace ckpt::simulator
 {
@@ -84,6 +85,7 @@ Result simulate(const Scenario &scenario, Program &program, Recorder *recorder)
     for (Rank rank = 0; rank < scenario.job.ranks; rank++) {
         result.stop_times.push_back(application.stop_time(rank));
     }
+    CKPT_INVARIANT(result.stop_times.size() == scenario.job.ranks);
     return result;
 }
 

@@ -5,6 +5,7 @@
  * messages, and are saved. A rank resumes when its own image has been read.
  */
 #include "config.h"
+#include "common/invariant.hpp"
 #include "simulator/checkpoint.hpp"
 
 namespace ckpt::simulator
@@ -92,6 +93,7 @@ class SyncAndStopRun : public Checkpoint
 
     void report_if_drained(Rank rank)
     {
+        CKPT_INVARIANT(!draining_[rank] || application_.arrived(rank) <= expected_[rank]);
         if (draining_[rank] && application_.arrived(rank) == expected_[rank]) {
             draining_[rank] = false;
             messages_.drained++;

@@ -4,6 +4,8 @@
  */
 #include "supervise/launch_watch.hpp"
 
+#include "common/invariant.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -18,6 +20,7 @@ void LaunchWatch::fail(Failure failure, Time end_at)
     if (!is_ending()) {
         end_at_ = std::min(end_at_, end_at);
     }
+    CKPT_INVARIANT(failure_);
 }
 
 void LaunchWatch::rank_here(int rank, const std::string &host)
@@ -107,6 +110,7 @@ void LaunchWatch::rank_salvaged(int rank, std::uint64_t number, std::uint64_t in
 {
     ranks_[rank].is_salvaging = false;
     fail(end_of(rank), now);
+    CKPT_INVARIANT(failure_);
     if (failure_->kind == Failure::Kind::rank_ended && failure_->rank == rank) {
         failure_->salvaged = number;
         failure_->interval = interval;
@@ -195,6 +199,7 @@ void LaunchWatch::look_at_unserved(Time now)
 
 void LaunchWatch::node_lost(const std::string &host, Time now)
 {
+    CKPT_EXPECT(!host.empty());
     Failure failure;
 
     failure.kind = Failure::Kind::node_lost;
@@ -225,6 +230,7 @@ bool LaunchWatch::all_are_stopped() const
         living += known.has_ended ? 0 : 1;
         stopped += !known.has_ended && known.stopped_since ? 1 : 0;
     }
+    CKPT_INVARIANT(stopped <= living && living <= ranks_.size());
     return stopped == living && (living != 1 || ranks_.size() == 1);
 }
 

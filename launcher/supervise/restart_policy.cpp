@@ -4,6 +4,8 @@
  */
 #include "supervise/restart_policy.hpp"
 
+#include "common/invariant.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -74,6 +76,8 @@ RestartPolicy::Decision RestartPolicy::after(const Failure &failure,
     }
     from_last_++;
     restarts_++;
+    CKPT_INVARIANT(restarts_ <= limits_.restarts && from_last_ > 0);
+    CKPT_INVARIANT(decision.delay <= limits_.longest);
     return decision;
 }
 

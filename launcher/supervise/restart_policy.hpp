@@ -20,12 +20,12 @@ class RestartPolicy
     using Duration = std::chrono::milliseconds;
 
     struct Limits {
-        int restarts = 10; /* in all */
+        int restarts = 0; /* in all */
         /* From one checkpoint, after failures that the program may have caused or that repeat in
          * one place. */
         int tries = 2;
         /* Delay before a second restart from the same checkpoint; doubled each time. */
-        Duration back_off = std::chrono::seconds(1);
+        Duration back_off{0};
         Duration longest = std::chrono::seconds(60);
         /* Allows a restart from the beginning after a failure from outside, if no checkpoint
          * exists. */

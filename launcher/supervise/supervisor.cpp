@@ -6,6 +6,7 @@
 
 #include "common/error.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "agent/supervision/member_table.hpp"
 #include "agent/supervision/supervisor_file.hpp"
 
@@ -36,7 +37,7 @@ Supervisor::Supervisor(EventLoop &loop, std::filesystem::path file, std::string 
     table_.key = MessageKey::make();
     table_.incarnation = incarnation;
     listener_ = std::make_unique<PeerListener>(
-        loop_, supervised_as(host_, incarnation), PeerAddress::make(), refusals_,
+        loop_, supervised_as(host_, incarnation), PeerAddress::make(), rejected_,
         [this](std::unique_ptr<FrameStream> stream, const std::string &from,
                const std::string &) { accept(std::move(stream), from); });
     make_private_directory(file_.parent_path());
@@ -230,6 +231,7 @@ void Supervisor::begin_membership()
         table_.members.push_back(*agent.member);
         lives_[agent.host] = membership::first_life;
     }
+    CKPT_INVARIANT(table_.members.size() == agents_.size() + 1); /* and ckpt run itself */
     for (Agent &agent : agents_) {
         let_in(agent);
     }
@@ -303,6 +305,7 @@ void Supervisor::let_in(Agent &agent)
     *entry = *agent.member;
     membership::Table its = table_;
     its.self = static_cast<membership::MemberId>(entry - table_.members.begin());
+    CKPT_INVARIANT(its.self > 0 && its.self < its.members.size());
     its.life = lives_[agent.host];
     agent.stream->send({{"type", "members"}, {"table", to_frame(its)}});
     if (is_proven_) {
@@ -388,6 +391,7 @@ bool Supervisor::request(const control::Request &request, Answer answer,
     if (found == agents_.end()) {
         return false;
     }
+    CKPT_INVARIANT(found->stream != nullptr);
     asked_[++last_number_] = {std::move(answer), std::move(gone)};
     found->stream->send(
         {{"type", "request"}, {"number", last_number_}, {"request", request}});

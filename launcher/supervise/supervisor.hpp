@@ -117,7 +117,7 @@ class Supervisor
     std::filesystem::path file_;
     LaunchWatch &watch_;
     Hooks hooks_;
-    Refusals refusals_;
+    RejectedFrames rejected_;
     std::list<Agent> agents_;
     bool is_ending_ = false;
     int rank_count_ = 0;

@@ -7,6 +7,7 @@
  */
 #include "base/arena.h"
 
+#include "base/invariant.h"
 #include "sys/syscall.h"
 
 #include <errno.h>
@@ -28,6 +29,8 @@ struct ckpt_arena_piece {
     size_t size; /* bytes of the mapping */
 };
 #define HEADER sizeof(struct ckpt_arena_piece)
+_Static_assert(STRINGS_SIZE % STRINGS_STEP == 0, "the table grows in whole steps");
+_Static_assert(STRINGS_SIZE <= UINT32_MAX, "an offset fits into a ckpt_string_t");
 _Static_assert(HEADER % 16 == 0, "objects are aligned");
 
 /* Maps private zeroed memory. Returns its address, or -errno. */
@@ -39,6 +42,7 @@ static long map_memory(size_t size, int protection)
 
 static size_t page_round(size_t size)
 {
+    CKPT_INVARIANT(size <= SIZE_MAX - PAGE_SIZE);
     return (size + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1);
 }
 
@@ -73,6 +77,7 @@ void ckpt_arena_close(struct ckpt_arena *arena)
 
 void ckpt_arena_reset(struct ckpt_arena *arena)
 {
+    CKPT_INVARIANT(arena->strings_committed >= STRINGS_STEP); /* it is open */
     ckpt_arena_rewind(arena, (struct ckpt_arena_place){arena->pieces, HEADER});
     arena->strings[0] = '\0'; /* offset 0 is the empty string */
     arena->strings_used = 1;
@@ -85,6 +90,7 @@ struct ckpt_arena_place ckpt_arena_mark(const struct ckpt_arena *arena)
 
 void ckpt_arena_rewind(struct ckpt_arena *arena, struct ckpt_arena_place mark)
 {
+    CKPT_INVARIANT(mark.piece == NULL || (mark.used >= HEADER && mark.used <= mark.piece->size));
     arena->at = mark.piece == NULL
                     ? (struct ckpt_arena_place){arena->pieces, HEADER}
                     : mark;
@@ -111,6 +117,7 @@ static int add_piece(struct ckpt_arena *arena, size_t room)
         piece->next = arena->at.piece->next;
         arena->at.piece->next = piece;
     }
+    CKPT_INVARIANT(piece->size - HEADER >= room);
     arena->changes++;
     arena->at = (struct ckpt_arena_place){piece, HEADER};
     return 0;
@@ -122,6 +129,7 @@ static int find_room(struct ckpt_arena *arena, size_t room)
 {
     struct ckpt_arena_place at = arena->at;
 
+    CKPT_INVARIANT(at.piece == NULL || at.used <= at.piece->size);
     while (at.piece != NULL && at.piece->size - at.used < room) {
         at = (struct ckpt_arena_place){at.piece->next, HEADER};
     }
@@ -145,6 +153,7 @@ void *ckpt_arena_alloc(struct ckpt_arena *arena, size_t size)
     }
     object = (char *)arena->at.piece + arena->at.used;
     arena->at.used += size;
+    CKPT_INVARIANT((uintptr_t)object % 16 == 0 && arena->at.used <= arena->at.piece->size);
     return memset(object, 0, size);
 }
 
@@ -154,6 +163,7 @@ static int grow_strings(struct ckpt_arena *arena, size_t size)
     const size_t used = arena->strings_used;
     size_t committed = arena->strings_committed;
 
+    CKPT_INVARIANT(used <= committed && committed <= STRINGS_SIZE);
     if (size > STRINGS_SIZE - used) {
         return -ENOMEM;
     }
@@ -180,6 +190,7 @@ ckpt_string_t ckpt_arena_string(struct ckpt_arena *arena, const char *text)
     if (size > arena->strings_committed - offset && grow_strings(arena, size) != 0) {
         return 0;
     }
+    CKPT_INVARIANT(offset + size <= arena->strings_committed);
     memcpy(arena->strings + offset, text, size);
     arena->strings_used += size;
     return (ckpt_string_t)offset;
@@ -193,6 +204,7 @@ ckpt_string_t ckpt_arena_string(struct ckpt_arena *arena, const char *text)
 #define SMALLEST_CLASS 16ul
 #define LARGEST_CLASS (SMALLEST_CLASS << (CKPT_POOL_CLASSES - 1))
 #define CHUNK_SIZE ((size_t)1 << 20)
+_Static_assert(LARGEST_CLASS <= CHUNK_SIZE, "a block is cut from one chunk");
 
 struct ckpt_free_block {
     struct ckpt_free_block *next;
@@ -207,6 +219,7 @@ static unsigned size_class(size_t size)
     while ((SMALLEST_CLASS << class) < size) {
         class++;
     }
+    CKPT_INVARIANT(class < CKPT_POOL_CLASSES);
     return class;
 }
 
@@ -226,6 +239,7 @@ static void retire_chunk(struct ckpt_pool *pool)
             pool->chunk_left -= size;
         }
     }
+    CKPT_INVARIANT(pool->chunk_left == 0); /* sizes are multiples of the smallest class */
 }
 
 static void *cut_block(struct ckpt_pool *pool, size_t size)
@@ -242,6 +256,7 @@ static void *cut_block(struct ckpt_pool *pool, size_t size)
         pool->chunk = (char *)memory;
         pool->chunk_left = CHUNK_SIZE;
     }
+    CKPT_INVARIANT(pool->chunk_left >= size);
     block = pool->chunk;
     pool->chunk += size;
     pool->chunk_left -= size;
@@ -267,6 +282,8 @@ void *ckpt_pool_alloc(struct ckpt_pool *pool, size_t size)
     if (block == NULL) {
         return cut_block(pool, SMALLEST_CLASS << class);
     }
+    /* A store to a freed block shows here. */
+    CKPT_INVARIANT((uintptr_t)block->next % SMALLEST_CLASS == 0);
     pool->free[class] = block->next;
     return block;
 }
@@ -284,7 +301,9 @@ void ckpt_pool_free(struct ckpt_pool *pool, void *memory, size_t size)
         ckpt_sys_munmap(memory, page_round(size));
         return;
     }
+    CKPT_INVARIANT((uintptr_t)memory % SMALLEST_CLASS == 0);
     class = size_class(size);
+    CKPT_INVARIANT(block != pool->free[class]); /* freed twice */
     block->next = pool->free[class];
     pool->free[class] = block;
 }

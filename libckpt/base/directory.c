@@ -4,9 +4,12 @@
  */
 #include "base/directory.h"
 
+#include "base/invariant.h"
 #include "sys/syscall.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct raw_entry { /* as getdents64() returns it */
@@ -16,6 +19,8 @@ struct raw_entry { /* as getdents64() returns it */
     uint8_t type;
     char name[];
 };
+
+_Static_assert(offsetof(struct raw_entry, name) == 19, "layout of the kernel's entry");
 
 int ckpt_directory_each(const char *path,
                         ckpt_directory_visit *visit, void *argument)
@@ -30,12 +35,18 @@ int ckpt_directory_each(const char *path,
     }
     do {
         size = ckpt_sys_getdents64(fd, buffer, sizeof(buffer));
+        CKPT_INVARIANT(size <= (long)sizeof(buffer));
         for (long at = 0; at < size && result == 0;) {
             const struct raw_entry *raw =
                 (const struct raw_entry *)(buffer + at);
             const struct ckpt_directory_entry entry = {raw->name, raw->inode,
                                                        fd};
 
+            if (!CKPT_INVARIANT(raw->size > offsetof(struct raw_entry, name) &&
+                                raw->size <= size - at)) {
+                result = -EPROTO;
+                break;
+            }
             result = visit(&entry, argument);
             at += raw->size;
         }

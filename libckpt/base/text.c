@@ -4,6 +4,8 @@
  */
 #include "base/text.h"
 
+#include "base/invariant.h"
+
 size_t ckpt_text_length(const char *text)
 {
     size_t length = 0;
@@ -54,6 +56,7 @@ size_t ckpt_text_copy(char *to, size_t capacity, const char *from)
 {
     size_t length = 0;
 
+    CKPT_INVARIANT(capacity > 0); /* room for the NUL */
     while (length + 1 < capacity && from[length] != '\0') {
         to[length] = from[length];
         length++;
@@ -84,6 +87,7 @@ static const char *parse_number(const char *text, unsigned base,
     uint64_t value = 0;
     unsigned digit;
 
+    CKPT_INVARIANT(base == 10 || base == 16);
     while ((digit = digit_value(*text)) < base) {
         if (value > (UINT64_MAX - digit) / base) {
             return NULL;
@@ -135,6 +139,7 @@ static void put_number(struct sink *sink, unsigned long value, unsigned base)
     char digits[20]; /* enough for 2^64 - 1 in base 10 */
     int count = 0;
 
+    CKPT_INVARIANT(base >= 10 && base <= 16); /* digits[] has room, and so has the alphabet */
     do {
         digits[count++] = "0123456789abcdef"[value % base];
         value /= base;
@@ -159,6 +164,7 @@ size_t ckpt_text_vformat(char *buffer, size_t capacity, const char *format,
 {
     struct sink sink = {.buffer = buffer, .capacity = capacity};
 
+    CKPT_INVARIANT(capacity > 0); /* room for the NUL */
     for (; *format != '\0'; format++) {
         if (*format != '%' || format[1] == '\0') {
             put(&sink, *format);

@@ -45,8 +45,9 @@ size_t ckpt_concealed_file_settle(const char *path, int is_written,
     }
     *error_p = ckpt_shadow_restore(journal, path, prefix);
     if (*error_p != 0) {
-        (void)ckpt_fail(failure, *error_p, "%s cannot be concealed again: %s",
-                        path + prefix, strerror(-*error_p));
+        (void)ckpt_refuse(failure, CKPT_REFUSAL_CHANGED_FILE, *error_p,
+                          "%s cannot be concealed again: %s",
+                          path + prefix, strerror(-*error_p));
     }
     return 0;
 }

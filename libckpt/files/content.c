@@ -4,6 +4,7 @@
  */
 #include "files/file_kind.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "sys/syscall.h"
 
@@ -21,6 +22,8 @@
 /* Size from which a file is mapped instead of copied, since a copy would need too much
  * memory. */
 #define MAPPED_FROM (16 * MEBIBYTE)
+_Static_assert(MAPPED_FROM % 4096 == 0, "whole pages are mapped");
+
 
 /* The user's limit in bytes. UINT64_MAX: none; then the free space of the directory is the
  * limit. */
@@ -96,20 +99,20 @@ static int check_limit(const struct ckpt_file_probe *probe, uint64_t size, const
 
         return size <= left
                    ? 0
-                   : ckpt_fail(failure, -ENOTSUP,
-                               "descriptor %d (%s) cannot be saved: it is %s, and its %l bytes "
-                               "exceed the free space in %s (%l)",
-                               probe->fd, probe->path, what, (long)size, content_directory,
-                               (long)left);
+                   : ckpt_refuse(failure, CKPT_REFUSAL_NO_SPACE, -ENOTSUP,
+                                 "descriptor %d (%s) cannot be saved: it is %s, and its %l bytes "
+                                 "exceed the free space in %s (%l)",
+                                 probe->fd, probe->path, what, (long)size, content_directory,
+                                 (long)left);
     }
     return size <= content_limit
                ? 0
-               : ckpt_fail(failure, -ENOTSUP,
-                           "descriptor %d (%s) cannot be saved: it is %s, and "
-                           "its %l bytes exceed CKPT_FILE_LIMIT (%l); start the "
-                           "job with CKPT_FILE_LIMIT=%lM or more",
-                           probe->fd, probe->path, what, (long)size, (long)content_limit,
-                           (long)((size + MEBIBYTE - 1) / MEBIBYTE));
+               : ckpt_refuse(failure, CKPT_REFUSAL_LARGE_FILE, -ENOTSUP,
+                             "descriptor %d (%s) cannot be saved: it is %s, and "
+                             "its %l bytes exceed CKPT_FILE_LIMIT (%l); start the "
+                             "job with CKPT_FILE_LIMIT=%lM or more",
+                             probe->fd, probe->path, what, (long)size, (long)content_limit,
+                             (long)((size + MEBIBYTE - 1) / MEBIBYTE));
 }
 
 /* Returns a saved descriptor that already has this file's content, or NULL. */
@@ -142,12 +145,13 @@ static int open_to_read(const struct ckpt_file_probe *probe,
     ckpt_text_format(link, sizeof link, "/proc/self/fd/%d", probe->fd);
     fd = ckpt_sys_open(link, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0) {
-        return ckpt_fail(failure, fd == -EACCES ? -ENOTSUP : (int)fd,
-                         "descriptor %d (%s) cannot be saved: it is open for "
-                         "writing only and cannot be opened for reading: %s",
-                         probe->fd, probe->path,
-                         fd == -EACCES ? "its mode forbids that"
-                                       : "the kernel refuses it");
+        return ckpt_refuse(failure, CKPT_REFUSAL_UNREADABLE_FILE,
+                           fd == -EACCES ? -ENOTSUP : (int)fd,
+                           "descriptor %d (%s) cannot be saved: it is open for "
+                           "writing only and cannot be opened for reading: %s",
+                           probe->fd, probe->path,
+                           fd == -EACCES ? "its mode forbids that"
+                                         : "the kernel refuses it");
     }
     return (int)fd;
 }
@@ -176,6 +180,7 @@ static uint64_t data_size(int fd, uint64_t size)
 
     do {
         part = ckpt_file_next_data(fd, part.end, size);
+        CKPT_INVARIANT(part.start <= part.end && part.end <= size);
         sum += part.end - part.start;
     } while (part.end < size);
     return sum;
@@ -191,6 +196,7 @@ static int read_part(int fd, char *bytes, const struct ckpt_range *part)
         result = ckpt_sys_pread(fd, bytes + done, part->end - done, (int64_t)done);
         done += result > 0 ? (uint64_t)result : 0;
     }
+    CKPT_INVARIANT(done <= part->end);
     if (done < part->end) {
         return result < 0 ? (int)result : -EIO;
     }
@@ -258,6 +264,7 @@ int ckpt_file_save_content(const struct ckpt_file_save *save,
     int fd;
 
     if (other != NULL || file->size == 0) {
+        CKPT_INVARIANT(other == NULL || other->payload_size == other->size);
         file->payload = other == NULL ? 0 : other->payload;
         file->payload_size = other == NULL ? 0 : other->payload_size;
         return 0;
@@ -282,6 +289,7 @@ static int has_bytes(int fd, const char *bytes, size_t size, uint64_t start)
     size_t done = 0;
     ssize_t result = 1;
 
+    CKPT_INVARIANT(size <= sizeof found);
     while (done < size && result > 0) {
         result = pread(fd, found, size - done, (off_t)(start + done));
         if (result > 0 && memcmp(found, bytes + done, (size_t)result) != 0) {

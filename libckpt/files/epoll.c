@@ -95,11 +95,11 @@ static int save_watches(const struct ckpt_file_save *save,
     while ((more = next_watch(&at, &watch)) > 0) {
         count++;
         if (!is_open(save, &watch)) {
-            return ckpt_fail(failure, -ENOTSUP,
-                             "descriptor %d (%s) cannot be saved: it watches "
-                             "a file that was descriptor %d, which has been "
-                             "closed",
-                             probe->fd, probe->path, watch.watch.descriptor);
+            return ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_DESCRIPTOR, -ENOTSUP,
+                               "descriptor %d (%s) cannot be saved: it watches "
+                               "a file that was descriptor %d, which has been "
+                               "closed",
+                               probe->fd, probe->path, watch.watch.descriptor);
         }
     }
     if (more < 0) {

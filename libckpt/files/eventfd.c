@@ -59,10 +59,10 @@ static int save(const struct ckpt_file_save *save,
 
     (void)save;
     if (!ckpt_file_info_value(probe->info, "eventfd-count:", 1, &file->value)) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "descriptor %d (%s) cannot be saved: the kernel does "
-                         "not tell its count",
-                         probe->fd, probe->path);
+        return ckpt_refuse(failure, CKPT_REFUSAL_MISSING_KERNEL_FEATURE, -ENOTSUP,
+                           "descriptor %d (%s) cannot be saved: the kernel does "
+                           "not tell its count",
+                           probe->fd, probe->path);
     }
     if (!ckpt_file_info_value(probe->info, "eventfd-semaphore:", 0, &semaphore)) {
         if (file->value > largest - 2) {

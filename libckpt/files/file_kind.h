@@ -164,7 +164,8 @@ int ckpt_file_info_value(const char *info, const char *name, int is_hexadecimal,
 int ckpt_file_refuse(const struct ckpt_file_probe *probe, const char *what,
                      struct ckpt_failure *failure);
 
-/* Sets the reason "descriptor N (path) cannot be restored: `why`". Returns `error`. */
+/* Sets the reason "descriptor N (path) cannot be restored: `why`", a wrong image with -EINVAL.
+ * Returns `error`. */
 int ckpt_file_lost(const struct ckpt_file_restore *restore,
                    const struct ckpt_file *file, int error, const char *why,
                    struct ckpt_failure *failure);
@@ -174,6 +175,9 @@ int ckpt_file_lost(const struct ckpt_file_restore *restore,
  * payload_size. Returns NULL if the memory is exhausted. Context: quiesced.
  */
 void *ckpt_file_payload(struct ckpt_file *file, size_t size);
+
+/* Frees the saved bytes of the last save. Context: quiesced. */
+void ckpt_file_forget_payloads(void);
 
 /* Returns the saved bytes of *file, or NULL. Context: normal. */
 const void *ckpt_file_saved_bytes(const struct ckpt_file_restore *restore,
@@ -238,7 +242,7 @@ int ckpt_file_save_locks(const struct ckpt_file_save *save,
                          struct ckpt_file *file, struct ckpt_failure *failure);
 void ckpt_file_forget_locks(void);
 
-/* files.c: returns 1 if both descriptors refer to the same open file. Context: quiesced. */
+/* Returns 1 if both descriptors refer to the same open file. Context: quiesced. */
 int ckpt_file_share_open(int a, int b);
 
 /* pipe.c: copies the bytes in a pipe into the payload. Returns 0 or -errno with the reason.

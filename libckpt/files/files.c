@@ -6,15 +6,14 @@
 
 #include "base/descriptor_info.h"
 #include "base/directory.h"
+#include "base/invariant.h"
 #include "base/text.h"
 #include "files/file_kind.h"
 #include "sys/syscall.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/kcmp.h>
 #include <linux/magic.h>
-#include <signal.h>
 #include <sys/vfs.h>
 
 /* Older headers lack some of these; no header has MQUEUE_MAGIC. */
@@ -35,14 +34,6 @@ static const struct ckpt_file_ops *const kinds[] = {
     &ckpt_file_socket,  &ckpt_file_inotify, &ckpt_file_signalfd,
     &ckpt_file_timerfd,
 };
-
-/* Saved bytes, newest first. They remain until the next save. */
-struct payload {
-    struct payload *next;
-    size_t size; /* bytes of this structure and the data after it */
-};
-
-static struct payload *payloads;
 
 /* Result of the last save. It lies in saved memory, so the code after a restart has it, too. */
 static const struct ckpt_file *last_files;
@@ -120,40 +111,6 @@ int ckpt_files_lead_out(void)
         }
     }
     return 0;
-}
-
-void *ckpt_file_payload(struct ckpt_file *file, size_t size)
-{
-    struct payload *payload =
-        (struct payload *)ckpt_memory_alloc(sizeof *payload + size);
-
-    if (payload == NULL) {
-        return NULL;
-    }
-    payload->next = payloads;
-    payload->size = sizeof *payload + size;
-    payloads = payload;
-    file->payload = (uint64_t)(payload + 1);
-    file->payload_size = size;
-    return payload + 1;
-}
-
-static void free_payloads(void)
-{
-    while (payloads != NULL) {
-        struct payload *payload = payloads;
-
-        payloads = payload->next;
-        ckpt_memory_free(payload, payload->size);
-    }
-}
-
-int ckpt_file_refuse(const struct ckpt_file_probe *probe, const char *what,
-                     struct ckpt_failure *failure)
-{
-    return ckpt_fail(failure, -ENOTSUP,
-                     "descriptor %d (%s) cannot be saved: it is %s", probe->fd,
-                     probe->path, what);
 }
 
 /* Names a file that looks regular but belongs to a kernel-internal file system, so that it
@@ -244,31 +201,6 @@ static int examine(int fd, struct ckpt_file_probe *probe,
     return 0;
 }
 
-/* Compares open files without kcmp(). The signal for O_ASYNC (never enabled here) belongs to
- * the open file, so a change through one descriptor is visible through the other. */
-static int share_signal(int a, int b)
-{
-    long signal = ckpt_sys_fcntl(a, F_GETSIG, 0);
-    long other = signal == SIGIO ? SIGURG : SIGIO;
-    int shared;
-
-    if (signal < 0 || ckpt_sys_fcntl(b, F_GETSIG, 0) != signal ||
-        ckpt_sys_fcntl(a, F_SETSIG, other) < 0) {
-        return 0;
-    }
-    shared = ckpt_sys_fcntl(b, F_GETSIG, 0) == other;
-    ckpt_sys_fcntl(a, F_SETSIG, signal);
-    return shared;
-}
-
-int ckpt_file_share_open(int a, int b)
-{
-    int pid = ckpt_sys_getpid();
-    long order = ckpt_syscall6(SYS_kcmp, pid, pid, KCMP_FILE, a, b, 0);
-
-    return order < 0 ? share_signal(a, b) : order == 0;
-}
-
 /* Returns the first described file that shares the probe's open file, or NULL. */
 static const struct ckpt_file *find_shared(const struct ckpt_file_save *save,
                                            const struct ckpt_file_probe *probe)
@@ -345,6 +277,7 @@ static int save_one(const struct ckpt_file_save *save,
     shared = kind->shared ? find_shared(save, probe) : NULL;
     if (shared != NULL) {
         file->same_as = shared->descriptor;
+        CKPT_INVARIANT(file->same_as < file->descriptor); /* a restart makes that one first */
         file->offset = shared->offset;
         file->size = shared->size;
         file->value = shared->value;
@@ -407,8 +340,8 @@ static int open_save(struct ckpt_file_save *save, int (*is_lower)(int fd),
         return ckpt_fail(failure, -ENOMEM, "no room for the open files");
     }
     if (list_descriptors(is_lower, fds, (size_t)count) != count) {
-        return ckpt_fail(failure, -EAGAIN,
-                         "files were opened or closed meanwhile");
+        return ckpt_refuse(failure, CKPT_REFUSAL_DESCRIPTORS_CHANGE, -EAGAIN,
+                           "files were opened or closed meanwhile");
     }
     save->descriptors = fds;
     save->descriptor_count = (size_t)count;
@@ -423,7 +356,7 @@ int ckpt_files_save(struct ckpt_arena *arena, int (*is_lower)(int fd),
     struct ckpt_file_probe *probe;
     int error;
 
-    free_payloads();
+    ckpt_file_forget_payloads();
     ckpt_files_release();
     ckpt_file_forget_locks();
     probe = (struct ckpt_file_probe *)ckpt_arena_alloc(arena, sizeof *probe);
@@ -442,6 +375,8 @@ int ckpt_files_save(struct ckpt_arena *arena, int (*is_lower)(int fd),
         if (error != 0) {
             return error;
         }
+        CKPT_INVARIANT(save.files[i].descriptor == save.descriptors[i] && save.files[i].kind != 0);
+        CKPT_INVARIANT(i == 0 || save.descriptors[i - 1] < save.descriptors[i]);
         save.count++;
     }
     last_files = save.files;

@@ -7,13 +7,13 @@
  */
 #include "files/files.h"
 
+#include "base/invariant.h"
 #include "files/concealed_file.h"
 #include "files/file_kind.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -35,120 +35,6 @@ static const struct ckpt_file_ops *const kinds[] = {
     [CKPT_FILE_TIMERFD] = &ckpt_file_timerfd,
     [CKPT_FILE_PROCESS] = &ckpt_file_process,
 };
-
-int ckpt_file_lost(const struct ckpt_file_restore *restore,
-                   const struct ckpt_file *file, int error, const char *why,
-                   struct ckpt_failure *failure)
-{
-    return ckpt_fail(
-        failure, error, "descriptor %d (%s) cannot be restored: %s",
-        file->descriptor, restore->saved.strings + file->path, why);
-}
-
-const void *ckpt_file_saved_bytes(const struct ckpt_file_restore *restore,
-                                  const struct ckpt_file *file)
-{
-    if (file->payload == 0) {
-        return NULL;
-    }
-    return restore->saved.payload(restore->saved.argument, file->payload,
-                                  file->payload_size);
-}
-
-int ckpt_file_reopen(const struct ckpt_file_restore *restore,
-                     const struct ckpt_file *file, mode_t type, int flags,
-                     struct ckpt_failure *failure)
-{
-    const int never = O_CREAT | O_EXCL | O_TRUNC;
-    struct stat status;
-    int error;
-    int fd;
-
-    fd = open(restore->saved.strings + file->path,
-              ((int)file->status_flags & ~never) | flags | O_CLOEXEC);
-    if (fd < 0) {
-        error = errno;
-        return ckpt_file_lost(restore, file, -error, strerror(error), failure);
-    }
-    if (fstat(fd, &status) != 0 || (status.st_mode & S_IFMT) != type) {
-        close(fd);
-        return ckpt_file_lost(restore, file, -ESTALE,
-                              "it is of another type now", failure);
-    }
-    return fd;
-}
-
-int ckpt_file_lift(const struct ckpt_file_restore *restore, int fd)
-{
-    int lifted = fcntl(fd, F_DUPFD_CLOEXEC, restore->first_free);
-    int error = errno;
-
-    close(fd);
-    return lifted < 0 ? -error : lifted;
-}
-
-struct ckpt_file_made *
-ckpt_file_find_made(const struct ckpt_file_restore *restore,
-                    const struct ckpt_file *file)
-{
-    for (size_t i = 0; i < restore->made_count; i++) {
-        struct ckpt_file_made *made = &restore->made[i];
-
-        if (made->kind == file->kind && made->device == file->device &&
-            made->inode == file->inode) {
-            return made;
-        }
-    }
-    return NULL;
-}
-
-struct ckpt_file_made *ckpt_file_add_made(struct ckpt_file_restore *restore,
-                                          const struct ckpt_file *file,
-                                          int first, int second)
-{
-    void *table = realloc(restore->made, (restore->made_count + 1) *
-                                             sizeof *restore->made);
-    struct ckpt_file_made *made;
-
-    first = ckpt_file_lift(restore, first);
-    second = second < 0 ? -1 : ckpt_file_lift(restore, second);
-    if (table != NULL) {
-        restore->made = (struct ckpt_file_made *)table;
-    }
-    if (table == NULL || first < 0 || second < -1) {
-        close(first);
-        close(second);
-        return NULL;
-    }
-    made = &restore->made[restore->made_count++];
-    *made = (struct ckpt_file_made){
-        file->kind, file->device, file->inode, {first, second}};
-    return made;
-}
-
-int ckpt_file_given(const struct ckpt_file_restore *restore, uint64_t inode,
-                    const char *path)
-{
-    for (size_t i = 0; i < restore->saved.given_count; i++) {
-        const struct ckpt_given_file *given = &restore->saved.given[i];
-
-        if (given->inode == inode && strcmp(given->path, path) == 0) {
-            return given->fd;
-        }
-    }
-    return -1;
-}
-
-int ckpt_file_open_anew(const struct ckpt_file *file, int fd)
-{
-    const int never = O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW | O_TMPFILE;
-    const int flags = (int)file->status_flags & ~never;
-    char path[64];
-
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    fd = open(path, flags | O_CLOEXEC);
-    return fd < 0 ? -errno : fd;
-}
 
 static int is_listed(int fd, const int *fds, size_t count)
 {
@@ -189,14 +75,14 @@ static int check_files(const struct ckpt_file_restore *restore, const int *keep,
         if (file->descriptor < 0 || file->kind < CKPT_FILE_STREAM ||
             file->kind >= sizeof kinds / sizeof kinds[0] ||
             kinds[file->kind] == NULL) {
-            return ckpt_fail(failure, -EINVAL,
-                             "descriptor %d of the image is wrong",
-                             file->descriptor);
+            return ckpt_refuse(failure, CKPT_REFUSAL_UNUSABLE_CHECKPOINT, -EINVAL,
+                               "descriptor %d of the image is wrong",
+                               file->descriptor);
         }
         if (is_listed(file->descriptor, keep, keep_count)) {
-            return ckpt_fail(failure, -EEXIST,
-                             "descriptor %d is in use by the restart program",
-                             file->descriptor);
+            return ckpt_refuse(failure, CKPT_REFUSAL_ID_IN_USE, -EEXIST,
+                               "descriptor %d is in use by the restart program",
+                               file->descriptor);
         }
     }
     return 0;
@@ -247,6 +133,7 @@ static int step_all(struct ckpt_file_restore *restore,
     for (size_t i = 0; i < restore->saved.count && error == 0; i++) {
         const step_function step = step_of(kinds[files[i].kind]);
 
+        CKPT_INVARIANT(kinds[files[i].kind] != NULL); /* see check_files() */
         if (step != NULL) {
             error = step(restore, &files[i], failure);
         }
@@ -267,10 +154,10 @@ static int lift_streams(struct ckpt_file_restore *restore,
     for (int i = 0; i < 3; i++) {
         restore->streams[i] = fcntl(i, F_DUPFD_CLOEXEC, restore->first_free);
         if (restore->streams[i] < 0 && errno != EBADF) {
-            return ckpt_fail(failure, -errno,
-                             "descriptors above %d are not allowed here "
-                             "(ulimit -n): %s",
-                             restore->first_free, strerror(errno));
+            return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_KERNEL, -errno,
+                               "descriptors above %d are not allowed here "
+                               "(ulimit -n): %s",
+                               restore->first_free, strerror(errno));
         }
     }
     return 0;
@@ -320,6 +207,7 @@ static int restore_one(struct ckpt_file_restore *restore,
         fd = ckpt_file_lift(restore, fd);
         error = fd;
     }
+    CKPT_INVARIANT(fd < 0 || fd > file->descriptor); /* dup3() needs two numbers */
     if (fd >= 0 && dup3(fd, file->descriptor, flags) < 0) {
         error = -errno;
         close(fd);

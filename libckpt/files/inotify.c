@@ -11,6 +11,7 @@
 #include "files/inotify.h"
 
 #include "base/descriptor_info.h"
+#include "base/invariant.h"
 #include "base/text.h"
 #include "files/watched.h"
 #include "sys/syscall.h"
@@ -23,6 +24,8 @@
 #define LINE "inotify wd:"
 #define LARGEST_WATCH (1 << 20) /* the largest number that a restart reaches within a few
                                    seconds */
+_Static_assert(sizeof(struct ckpt_inotify_watch) % 8 == 0, "records stay aligned");
+
 
 /* A watch, as fdinfo reports it. */
 struct line {
@@ -131,13 +134,13 @@ static int find_calls(const struct ckpt_file_probe *probe, const char *text,
             size_t after = 0;
 
             call = ckpt_watched_find(probe->fd, line.watch, &after);
-            return ckpt_fail(failure, -ENOTSUP,
-                             "descriptor %d (%s) cannot be saved: what its "
-                             "watch %d leads to is not known by its path, or "
-                             "no longer%s%s",
-                             probe->fd, probe->path, line.watch,
-                             call == NULL ? "" : ": ",
-                             call == NULL ? "" : call->path);
+            return ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_DESCRIPTOR, -ENOTSUP,
+                               "descriptor %d (%s) cannot be saved: what its "
+                               "watch %d leads to is not known by its path, or "
+                               "no longer%s%s",
+                               probe->fd, probe->path, line.watch,
+                               call == NULL ? "" : ": ",
+                               call == NULL ? "" : call->path);
         }
         *size_p += record_size(*calls);
     }
@@ -164,6 +167,7 @@ static int write_watches(const char *text, struct ckpt_file *file,
         watch->reserved = 0;
         ckpt_text_copy(to + sizeof *watch, watch->size - sizeof *watch,
                        (*calls)->path);
+        CKPT_INVARIANT(to + watch->size <= (char *)(uintptr_t)file->payload + file->payload_size);
         to += watch->size;
     }
     return 0;
@@ -188,10 +192,10 @@ static int count_watches(const struct ckpt_file_probe *probe, const char *text,
                          "/proc/self/fdinfo/%d is not understood", probe->fd);
     }
     if (file->value > LARGEST_WATCH) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "descriptor %d (%s) cannot be saved: it has had %l "
-                         "watches, more than a restart can count again",
-                         probe->fd, probe->path, (long)file->value);
+        return ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_DESCRIPTOR, -ENOTSUP,
+                           "descriptor %d (%s) cannot be saved: it has had %l "
+                           "watches, more than a restart can count again",
+                           probe->fd, probe->path, (long)file->value);
     }
     return 0;
 }

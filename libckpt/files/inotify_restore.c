@@ -122,17 +122,17 @@ static int watch_again(const struct ckpt_file_restore *restore,
         error = given < 0 ? -errno : 0;
     }
     if (error == 0 && given != watch->watch) {
-        return ckpt_fail(failure, -ESTALE,
-                         "descriptor %d (%s) cannot watch %s again as number "
-                         "%d: it is the same file as number %d now",
-                         file->descriptor, restore->saved.strings + file->path,
-                         path, watch->watch, given);
+        return ckpt_refuse(failure, CKPT_REFUSAL_CHANGED_FILE, -ESTALE,
+                           "descriptor %d (%s) cannot watch %s again as number "
+                           "%d: it is the same file as number %d now",
+                           file->descriptor, restore->saved.strings + file->path,
+                           path, watch->watch, given);
     }
     if (error != 0) {
-        return ckpt_fail(failure, error,
-                         "descriptor %d (%s) cannot watch %s again: %s",
-                         file->descriptor, restore->saved.strings + file->path,
-                         path, strerror(-error));
+        return ckpt_refuse(failure, CKPT_REFUSAL_CHANGED_FILE, error,
+                           "descriptor %d (%s) cannot watch %s again: %s",
+                           file->descriptor, restore->saved.strings + file->path,
+                           path, strerror(-error));
     }
     *next_p = given + 1;
     return 0;

@@ -4,6 +4,7 @@
  */
 #include "files/input.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "ckpt/input.h"
 #include "sys/syscall.h"
@@ -122,8 +123,16 @@ int ckpt_input_hold(int fd, struct ckpt_input_held *held,
                          "the relay of the standard input does not stand "
                          "still: error %l", (long)-error);
     }
+    if (page->given < (uint64_t)unread || page->taken < page->given) {
+        ckpt_input_release(held);
+        return ckpt_refuse(failure, CKPT_REFUSAL_INTERNAL_ERROR, -EPROTO,
+                           "the relay of the standard input has wrong counts: %l taken, %l given, "
+                           "%d in the pipe",
+                           (long)page->taken, (long)page->given, unread);
+    }
     held->position = page->given - (uint64_t)unread;
     held->size = page->taken - held->position;
+    CKPT_INVARIANT(held->position + held->size == page->taken);
     held->flags = page->ended != 0 ? CKPT_INPUT_ENDED : 0;
     held->flags |= page->kept != 0 ? CKPT_INPUT_KEPT : 0;
     return 1;

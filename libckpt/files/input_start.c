@@ -20,6 +20,7 @@
 
 #define FIRST_FREE 16 /* above the descriptor numbers of the relay */
 #define REPORT     6  /* in the relay, until execve() */
+_Static_assert(REPORT > CKPT_RELAY_PAGE && FIRST_FREE > REPORT, "the numbers are apart");
 
 /* Maximum bytes that the relay reads ahead of the program. Input that the launcher cannot
  * repeat must be in the image, so the relay reads as far ahead of it as possible. */
@@ -274,7 +275,7 @@ static void begin_relay(int is_kept)
 {
     const char *libraries = getenv("CKPT_LIBDIR");
     struct ckpt_input_start start = {.source = 0, .is_kept = is_kept};
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
     char program[4096];
     int fd;
 

@@ -147,12 +147,12 @@ int ckpt_files_lock(struct ckpt_failure *failure)
                            (long)&lock->range);
 
         if (result < 0) {
-            return ckpt_fail(failure, (int)result,
-                             "descriptor %d cannot lock its file again: %s",
-                             lock->descriptor,
-                             result == -EAGAIN || result == -EACCES
-                                 ? "another process has locked it"
-                                 : "the system does not allow it");
+            return ckpt_refuse(failure, CKPT_REFUSAL_CHANGED_FILE, (int)result,
+                               "descriptor %d cannot lock its file again: %s",
+                               lock->descriptor,
+                               result == -EAGAIN || result == -EACCES
+                                   ? "another process has locked it"
+                                   : "the system does not allow it");
         }
     }
     return 0;

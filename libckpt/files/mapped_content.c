@@ -13,6 +13,7 @@
  */
 #include "files/file_kind.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "memory/maps.h"
 #include "sys/syscall.h"
@@ -45,6 +46,7 @@ static uint64_t page_up(uint64_t offset)
  * full. */
 static int add_part(uint64_t *at, uint64_t end, uint32_t protection)
 {
+    CKPT_INVARIANT(*at <= end && *at % PAGE_SIZE == 0 && end % PAGE_SIZE == 0);
     if (*at == end) {
         return 1;
     }
@@ -124,6 +126,7 @@ static int add_data(struct ckpt_range data, uint64_t start, uint64_t *at)
         const struct ckpt_range part = outside_views(left);
         const uint64_t from = start + part.start, to = start + part.end;
 
+        CKPT_INVARIANT(part.start >= left.start && part.end <= left.end);
         if (part.start == part.end) {
             break;
         }
@@ -196,6 +199,8 @@ int ckpt_file_map_content(const struct ckpt_file_save *save, int fd, struct ckpt
         (void)ckpt_sys_munmap((void *)start, size);
         return 0;
     }
+    CKPT_INVARIANT(region_count > first && regions[first].start == (uint64_t)start &&
+                   regions[region_count - 1].end == (uint64_t)start + size);
     for (size_t i = first; i < region_count; i++) {
         regions[i].path = file->path;
     }
@@ -211,6 +216,7 @@ void ckpt_files_allow_mappings(int allowed)
 
 size_t ckpt_files_content_regions(const struct ckpt_region **regions_p)
 {
+    CKPT_INVARIANT(region_count <= CKPT_FILES_CONTENT_REGIONS);
     *regions_p = regions;
     return region_count;
 }

@@ -5,6 +5,7 @@
  */
 #include "files/file_kind.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "sys/syscall.h"
 
@@ -71,6 +72,7 @@ static long copy_bytes(int fd, int capacity, char *bytes, size_t size)
     }
     ckpt_sys_fcntl(ends[1], F_SETPIPE_SZ, capacity);
     there = ckpt_syscall4(SYS_tee, fd, ends[1], size, SPLICE_F_NONBLOCK);
+    CKPT_INVARIANT(there <= (long)size);
     result = there < 0 ? there : 1;
     while ((long)done < there && (result > 0 || result == -EINTR)) {
         result = ckpt_sys_read(ends[0], bytes + done, (size_t)there - done);

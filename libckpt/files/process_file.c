@@ -397,9 +397,9 @@ int ckpt_file_open_late(const struct ckpt_file *files, size_t count,
         }
         error = open_late(files, count, file, path);
         if (error != 0) {
-            return ckpt_fail(failure, error,
-                             "descriptor %d (%s) cannot be opened again: error %d",
-                             file->descriptor, path, -error);
+            return ckpt_refuse(failure, CKPT_REFUSAL_CHANGED_FILE, error,
+                               "descriptor %d (%s) cannot be opened again: error %d",
+                               file->descriptor, path, -error);
         }
     }
     return 0;

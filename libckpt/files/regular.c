@@ -11,6 +11,7 @@
  */
 #include "files/file_kind.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "sys/syscall.h"
 
@@ -223,6 +224,7 @@ static int is_put_back(const struct ckpt_file_restore *restore,
 {
     const struct ckpt_file *other = restore->saved.files;
 
+    CKPT_INVARIANT(file >= other && file < other + restore->saved.count); /* the loop ends */
     while (other != file && (other->kind != file->kind || other->same_as >= 0 ||
                              other->payload != file->payload)) {
         other++;

@@ -24,10 +24,10 @@ static int save(const struct ckpt_file_save *save,
 {
     (void)save;
     if (!ckpt_file_info_value(probe->info, "sigmask:", 1, &file->value)) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "descriptor %d (%s) cannot be saved: the kernel does "
-                         "not tell its signals",
-                         probe->fd, probe->path);
+        return ckpt_refuse(failure, CKPT_REFUSAL_MISSING_KERNEL_FEATURE, -ENOTSUP,
+                           "descriptor %d (%s) cannot be saved: the kernel does "
+                           "not tell its signals",
+                           probe->fd, probe->path);
     }
     return 0;
 }

@@ -8,6 +8,7 @@
  */
 #include "files/socket.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "sys/syscall.h"
 
@@ -43,9 +44,9 @@ static long get_int(int fd, int level, int name)
 static int refuse(const struct ckpt_file_probe *probe, const char *what,
                   const char *whom, struct ckpt_failure *failure)
 {
-    return ckpt_fail(failure, -ENOTSUP,
-                     "descriptor %d (%s) cannot be saved: it is a socket %s%s",
-                     probe->fd, probe->path, what, whom);
+    return ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_DESCRIPTOR, -ENOTSUP,
+                       "descriptor %d (%s) cannot be saved: it is a socket %s%s",
+                       probe->fd, probe->path, what, whom);
 }
 
 static int describe(const struct ckpt_file_probe *probe,
@@ -82,6 +83,8 @@ static int describe(const struct ckpt_file_probe *probe,
         socket->remote_size = size;
         socket->state = CKPT_SOCKET_CONNECTED;
     }
+    CKPT_INVARIANT(socket->local_size <= sizeof socket->local &&
+                   socket->remote_size <= sizeof socket->remote);
     if (get_int(fd, SOL_SOCKET, SO_ACCEPTCONN) > 0) {
         socket->state = CKPT_SOCKET_LISTENING;
     }
@@ -96,10 +99,10 @@ static int examine_unix(const struct ckpt_file_probe *probe,
     int error = ckpt_socket_unix_facts(probe->status.st_ino, &facts);
 
     if (error != 0) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "descriptor %d (%s) cannot be saved: the kernel does "
-                         "not tell about Unix sockets (error %d)",
-                         probe->fd, probe->path, -error);
+        return ckpt_refuse(failure, CKPT_REFUSAL_MISSING_KERNEL_FEATURE, -ENOTSUP,
+                           "descriptor %d (%s) cannot be saved: the kernel does "
+                           "not tell about Unix sockets (error %d)",
+                           probe->fd, probe->path, -error);
     }
     socket->shutdown = facts.shutdown;
     socket->backlog = (int32_t)facts.backlog;
@@ -143,7 +146,9 @@ static int refuse_distant(const struct ckpt_file_probe *probe,
     ckpt_socket_name(socket->remote, address, sizeof address);
     ckpt_text_format(whom, sizeof whom, "%s, which no process here has",
                      address);
-    return refuse(probe, "connected to ", whom, failure);
+    return ckpt_refuse(failure, CKPT_REFUSAL_OUTSIDE_CONNECTION, -ENOTSUP,
+                       "descriptor %d (%s) cannot be saved: it is a socket connected to %s",
+                       probe->fd, probe->path, whom);
 }
 
 static int examine_tcp(const struct ckpt_file_save *save,
@@ -197,6 +202,7 @@ static int pack(const struct ckpt_file_probe *probe, struct ckpt_file *file,
     socket->packet_count = queue->count;
     socket->option_count = (uint32_t)ckpt_socket_options_read(
         probe->fd, socket, options);
+    CKPT_INVARIANT(socket->option_count <= CKPT_SOCKET_OPTIONS);
     options_size = socket->option_count * sizeof *options;
     at = (char *)ckpt_file_payload(file, sizeof *socket + options_size +
                                              queue->size);

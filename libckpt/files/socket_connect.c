@@ -5,6 +5,8 @@
  */
 #include "files/socket.h"
 
+#include "base/invariant.h"
+
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -104,6 +106,7 @@ static void aim(int listener, const struct ckpt_socket *client,
     socklen_t size = sizeof bound;
     uint16_t port;
 
+    CKPT_INVARIANT(client->remote_size <= sizeof *address); /* see the check of the payload */
     memcpy(address, client->remote, client->remote_size);
     *size_p = client->remote_size;
     getsockname(listener, (struct sockaddr *)&bound, &size);

@@ -7,6 +7,7 @@
  */
 #include "files/socket.h"
 
+#include "base/invariant.h"
 #include "sys/syscall.h"
 
 #include <errno.h>
@@ -115,6 +116,7 @@ size_t ckpt_socket_options_read(int fd, const struct ckpt_socket *socket,
             !is_set_by_kernel(fd, known[i].level, known[i].name) &&
             get_option(fd, option->level, option->name, option->value,
                        &option->size) == 0) {
+            CKPT_INVARIANT(option->size <= sizeof option->value);
             count++;
         }
     }

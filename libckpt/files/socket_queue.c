@@ -7,6 +7,7 @@
  */
 #include "files/socket.h"
 
+#include "base/invariant.h"
 #include "sys/syscall.h"
 
 #include <errno.h>
@@ -79,6 +80,7 @@ static int make_room(struct ckpt_socket_queue *queue, size_t size)
                                                    : wanted;
     char *bytes;
 
+    CKPT_INVARIANT(queue->size <= queue->capacity && queue->size % 8 == 0);
     if (wanted <= queue->capacity) {
         return 0;
     }
@@ -107,6 +109,7 @@ void ckpt_socket_queue_free(struct ckpt_socket_queue *queue)
 static void append(struct ckpt_socket_queue *queue,
                    const struct ckpt_socket_packet *packet)
 {
+    CKPT_INVARIANT(queue->size + sizeof *packet + padded(packet->size) <= queue->capacity);
     memcpy(queue->bytes + queue->size, packet, sizeof *packet);
     queue->size += sizeof *packet + padded(packet->size);
     queue->count++;

@@ -260,10 +260,10 @@ static int lost(const struct ckpt_file_restore *restore,
     } else {
         ckpt_socket_name(saved->local, name, sizeof name);
     }
-    return ckpt_fail(failure, error,
-                     "descriptor %d (%s, address %s) cannot be restored: %s",
-                     file->descriptor, restore->saved.strings + file->path,
-                     name, strerror(-error));
+    return ckpt_refuse(failure, CKPT_REFUSAL_CHANGED_FILE, error,
+                       "descriptor %d (%s, address %s) cannot be restored: %s",
+                       file->descriptor, restore->saved.strings + file->path,
+                       name, strerror(-error));
 }
 
 /* Returns the given end of a connection between several processes, or -1. */

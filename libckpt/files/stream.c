@@ -313,7 +313,8 @@ static int make_input(const struct ckpt_file_restore *restore,
     const void *bytes = ckpt_file_saved_bytes(restore, file);
 
     if (file->payload_size != 0 && bytes == NULL) {
-        return ckpt_fail(failure, -EINVAL, "the image lacks its bytes");
+        return ckpt_refuse(failure, CKPT_REFUSAL_UNUSABLE_CHECKPOINT, -EINVAL,
+                           "the image lacks its bytes");
     }
     if ((file->value & CKPT_INPUT_ENDED) != 0 && file->payload_size <= PIPE_SIZE) {
         return make_ended(bytes, file->payload_size);
@@ -327,7 +328,7 @@ static int restore_input(struct ckpt_file_restore *restore,
                          struct ckpt_failure *failure)
 {
     struct ckpt_file_made *made = ckpt_file_find_made(restore, file);
-    struct ckpt_failure why = {""};
+    struct ckpt_failure why = {0};
     int fd;
 
     if (made == NULL) {

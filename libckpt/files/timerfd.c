@@ -81,10 +81,10 @@ static int save(const struct ckpt_file_save *save,
     if (!look(probe->fd, info, sizeof info, &left, &timer->ticks) ||
         !ckpt_file_info_value(info, "clockid:", 0, &file->value) ||
         !ckpt_file_info_value(info, "settime flags:", 0, &flags)) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "descriptor %d (%s) cannot be saved: the kernel does "
-                         "not tell its time",
-                         probe->fd, probe->path);
+        return ckpt_refuse(failure, CKPT_REFUSAL_MISSING_KERNEL_FEATURE, -ENOTSUP,
+                           "descriptor %d (%s) cannot be saved: the kernel does "
+                           "not tell its time",
+                           probe->fd, probe->path);
     }
     if (ckpt_is_time_of_day((int)file->value) &&
         (flags & TFD_TIMER_ABSTIME) != 0) {

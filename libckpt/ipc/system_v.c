@@ -8,6 +8,7 @@
  */
 #include "ipc/system_v.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "ipc/system_v_objects.h"
 #include "sys/syscall.h"
@@ -25,6 +26,7 @@
 
 #define CAPACITY 4096u /* a power of two */
 #define NANOSECONDS 1000000000
+_Static_assert(CAPACITY == 1u << (32 - 20), "a hash is a place in the table");
 
 static uint64_t table[CAPACITY]; /* kind << 32 | id; 0: free */
 static int is_full;
@@ -39,6 +41,7 @@ int ckpt_system_v_note(enum ckpt_system_v_kind kind, int id)
     const uint64_t entry = (uint64_t)kind << 32 | (uint32_t)id;
     const uint32_t start = (uint32_t)id * 2654435761u >> 20;
 
+    CKPT_INVARIANT(kind >= CKPT_SYSTEM_V_MEMORY && kind <= CKPT_SYSTEM_V_QUEUE);
     for (uint32_t i = 0; i < CAPACITY && id >= 0; i++) {
         uint64_t *place = &table[(start + i) % CAPACITY];
         uint64_t found = __atomic_load_n(place, __ATOMIC_RELAXED);
@@ -114,21 +117,22 @@ int ckpt_system_v_require_attached(const struct ckpt_region *regions,
         struct shmid_ds status = {0};
         long result;
 
+        CKPT_INVARIANT(kind_of(table[i]) <= CKPT_SYSTEM_V_QUEUE);
         if (kind_of(table[i]) != CKPT_SYSTEM_V_MEMORY ||
             is_attached(regions, count, id)) {
             continue;
         }
         result = ckpt_syscall3(SYS_shmctl, id, IPC_STAT, (long)&status);
         if (result != -EINVAL && result != -EIDRM) {
-            return ckpt_fail(failure, -ENOTSUP,
-                             "System V shared memory %d (key 0x%x) cannot be "
-                             "saved: it is not attached", id,
-                             (unsigned long)(unsigned)status.shm_perm.__key);
+            return ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_SYSTEM_V, -ENOTSUP,
+                               "System V shared memory %d (key 0x%x) cannot be "
+                               "saved: it is not attached", id,
+                               (unsigned long)(unsigned)status.shm_perm.__key);
         }
     }
-    return is_full ? ckpt_fail(failure, -ENOTSUP,
-                               "the program has used too many System V "
-                               "objects to know which are left")
+    return is_full ? ckpt_refuse(failure, CKPT_REFUSAL_TOO_MANY_OBJECTS, -ENOTSUP,
+                                 "the program has used too many System V "
+                                 "objects to know which are left")
                    : 0;
 }
 
@@ -160,6 +164,9 @@ int ckpt_system_v_save(struct ckpt_arena *arena, struct ckpt_failure *failure)
         const enum ckpt_system_v_kind kind = kind_of(table[i]);
 
         if (kind > CKPT_SYSTEM_V_MEMORY) {
+            if (!CKPT_INVARIANT(saved_count < noted)) { /* no thread runs that could note one */
+                return ckpt_unsound_refuse(failure);
+            }
             error = (kind == CKPT_SYSTEM_V_QUEUE
                          ? ckpt_system_v_save_queue
                          : ckpt_system_v_save_semaphores)(
@@ -281,17 +288,18 @@ static int restore_one(const struct ckpt_system_v_object *object, int64_t since,
     }
     return reason == NULL
                ? 0
-               : ckpt_fail(failure, -EEXIST,
-                           "System V %s %d (key 0x%x) cannot be made again: %s",
-                           is_queue ? "message queue" : "semaphore set",
-                           object->id, (unsigned long)(unsigned)object->key,
-                           reason);
+               : ckpt_refuse(failure, CKPT_REFUSAL_ID_IN_USE, -EEXIST,
+                             "System V %s %d (key 0x%x) cannot be made again: %s",
+                             is_queue ? "message queue" : "semaphore set",
+                             object->id, (unsigned long)(unsigned)object->key,
+                             reason);
 }
 
 int ckpt_system_v_restore(int64_t since, struct ckpt_failure *failure)
 {
     int error = 0;
 
+    CKPT_INVARIANT(saved_count == 0 || saved != NULL);
     for (size_t i = 0; i < saved_count && error == 0; i++) {
         error = restore_one(&saved[i], since, failure);
     }

@@ -4,6 +4,7 @@
  */
 #include "ipc/system_v_objects.h"
 
+#include "base/invariant.h"
 #include "sys/syscall.h"
 
 #include <errno.h>
@@ -16,6 +17,10 @@
 #define MSG_COPY 040000 /* takes an index instead of a type, and leaves the
                            message in the queue */
 #endif
+
+_Static_assert(offsetof(struct ckpt_system_v_message, bytes) ==
+                   offsetof(struct ckpt_system_v_message, type) + sizeof(long),
+               "msgsnd() finds the bytes directly after the type");
 
 /* Returns the bytes that a message occupies in memory, with its header and
  * padding. */
@@ -42,6 +47,7 @@ static long copy_messages(struct ckpt_system_v_object *object, uint64_t bytes)
         if (size < 0) {
             return size;
         }
+        CKPT_INVARIANT((uint64_t)size <= bytes && (uintptr_t)place % 8 == 0);
         message->size = (uint64_t)size;
         bytes -= (uint64_t)size;
         place += room_of((uint64_t)size);

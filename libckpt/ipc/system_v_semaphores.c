@@ -22,10 +22,10 @@ static int check_undo(int id, struct ckpt_failure *failure)
     const int number = ckpt_system_v_undo_find(id);
 
     return number == -1 ? 0
-                        : ckpt_fail(failure, -ENOTSUP,
-                                    "System V semaphore set %d cannot be "
-                                    "saved: operations on it are to be undone "
-                                    "at the end (SEM_UNDO)", id);
+                        : ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_SYSTEM_V, -ENOTSUP,
+                                      "System V semaphore set %d cannot be "
+                                      "saved: operations on it are to be undone "
+                                      "at the end (SEM_UNDO)", id);
 }
 
 int ckpt_system_v_save_semaphores(struct ckpt_arena *arena, int id,

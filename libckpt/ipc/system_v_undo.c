@@ -4,6 +4,8 @@
  */
 #include "ipc/system_v_undo.h"
 
+#include "base/invariant.h"
+
 #include <stdint.h>
 
 #define CAPACITY 1024u
@@ -21,6 +23,7 @@ static uint64_t key_of(int set, unsigned number)
 
 static void add(uint64_t key, int by)
 {
+    CKPT_INVARIANT(key != 0); /* 0 is a free place */
     for (uint32_t i = 0; i < CAPACITY; i++) {
         uint64_t found = __atomic_load_n(&table[i].key, __ATOMIC_RELAXED);
 

@@ -6,11 +6,9 @@
 #define CKPT_JOURNAL_CALL_H
 
 #include "journal/sites.h"
+#include "sys/cpu.h"
 
 #include <stdint.h>
-
-/* For functions that run before the vector registers are saved. */
-#define CKPT_GENERAL_REGISTERS __attribute__((target("general-regs-only")))
 
 /* Layout on the stack; enter.S builds it. */
 struct ckpt_journal_call {

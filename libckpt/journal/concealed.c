@@ -4,8 +4,9 @@
  */
 #include "journal/concealed.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
-#include "journal/keep.h"
+#include "journal/log/keep.h"
 #include "sys/descriptor.h"
 #include "sys/syscall.h"
 
@@ -129,6 +130,7 @@ int ckpt_concealed_lock(void)
 
 void ckpt_concealed_unlock(void)
 {
+    CKPT_INVARIANT(concealed.held >= 0); /* ckpt_concealed_lock() has taken it */
     if (concealed.held == concealed.fd) {
         (void)ckpt_syscall3(SYS_flock, concealed.held, LOCK_UN, 0);
     } else {
@@ -206,6 +208,7 @@ struct ckpt_place *ckpt_concealed_place(const char *directory, uint64_t device)
             return place;
         }
     }
+    CKPT_INVARIANT(concealed.count <= PLACE_CAPACITY);
     if (concealed.count == PLACE_CAPACITY) {
         return &concealed.nowhere;
     }
@@ -298,6 +301,7 @@ void ckpt_concealed_strip(char *path)
     const size_t prefix = ckpt_concealed_prefix(path);
 
     if (prefix != 0) {
+        CKPT_INVARIANT(prefix <= ckpt_text_length(path));
         memmove(path, path + prefix, ckpt_text_length(path + prefix) + 1);
         if (path[0] == '\0') {
             ckpt_text_copy(path, 2, "/");

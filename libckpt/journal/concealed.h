@@ -11,7 +11,7 @@
 #ifndef CKPT_JOURNAL_CONCEALED_H
 #define CKPT_JOURNAL_CONCEALED_H
 
-#include "journal/undo_log.h"
+#include "journal/log/undo_log.h"
 
 /* The place of the objects below `top` in one file system. */
 struct ckpt_place {

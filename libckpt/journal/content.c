@@ -7,15 +7,16 @@
  */
 #include "journal/content.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "journal/descriptor.h"
 #include "journal/call.h"
-#include "journal/keep.h"
+#include "journal/log/keep.h"
 #include "journal/known.h"
 #include "journal/path.h"
-#include "journal/record_locks.h"
+#include "journal/log/record_locks.h"
 #include "journal/streams.h"
-#include "journal/undo_log.h"
+#include "journal/log/undo_log.h"
 #include "journal/watch.h"
 #include "sys/syscall.h"
 
@@ -24,6 +25,7 @@
 
 #define PIECE_SIZE (1u << 17)  /* maximum data bytes of a record */
 #define SMALL_SIZE (64u << 10) /* up to this size a copy costs no more than a link */
+_Static_assert(PIECE_SIZE % CKPT_KNOWN_BLOCK == 0, "a record has whole blocks");
 
 /* A file that is about to change. */
 struct subject {
@@ -164,6 +166,7 @@ static int read_from(int fd, struct piece *piece)
         }
         piece->done += got > 0 ? (uint64_t)got : 0;
     }
+    CKPT_INVARIANT(piece->done <= piece->size);
     return 0;
 }
 
@@ -230,9 +233,11 @@ static int record_blocks(const struct subject *subject, const struct source *sou
         end = end - first > most ? first + most : end;
         start = first * CKPT_KNOWN_BLOCK;
         size = (end - first) * CKPT_KNOWN_BLOCK;
+        CKPT_INVARIANT(start < subject->known->size); /* blocks beyond the old end are new */
         if (size > subject->known->size - start) {
             size = subject->known->size - start; /* the rest is new */
         }
+        CKPT_INVARIANT(size > 0 && size <= PIECE_SIZE);
         error = record_piece(subject, source, start, size);
         for (; error == 0 && first < end; first++) {
             error = ckpt_known_block_save(subject->known, first);

@@ -7,8 +7,8 @@
 #include "journal/call.h"
 #include "journal/concealed.h"
 #include "journal/descriptor.h"
-#include "journal/record_locks.h"
-#include "journal/undo_log.h"
+#include "journal/log/record_locks.h"
+#include "journal/log/undo_log.h"
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -96,7 +96,6 @@ CKPT_GENERAL_REGISTERS int ckpt_journal_fast(const struct ckpt_journal_call *cal
     switch (call->site->number) {
     case SYS_write:
     case SYS_writev:
-        return write_at_position(call->rdi);
     case SYS_sendfile:
         return write_at_position(call->rdi);
     case SYS_pwrite64:

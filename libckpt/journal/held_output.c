@@ -4,9 +4,10 @@
  */
 #include "journal/held_output.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "journal/concealed.h"
-#include "journal/undo_log.h"
+#include "journal/log/undo_log.h"
 #include "sys/syscall.h"
 
 #include <errno.h>
@@ -91,6 +92,7 @@ static long hold(uint64_t address, uint64_t size)
         if (got <= 0) {
             return held > 0 ? (long)held : -EFAULT;
         }
+        CKPT_INVARIANT(got <= (long)local.iov_len);
         record.data_size = (uint64_t)got;
         error = ckpt_undo_append(&record, NULL, NULL, piece);
         if (error != 0) {
@@ -98,6 +100,7 @@ static long hold(uint64_t address, uint64_t size)
         }
         held += (uint64_t)got;
     }
+    CKPT_INVARIANT(held == size);
     return (long)held;
 }
 

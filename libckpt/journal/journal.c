@@ -4,6 +4,7 @@
  */
 #include "journal/journal.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "journal/call.h"
 #include "journal/concealed.h"
@@ -14,7 +15,7 @@
 #include "journal/listing.h"
 #include "journal/name.h"
 #include "journal/path.h"
-#include "journal/record_locks.h"
+#include "journal/log/record_locks.h"
 #include "journal/redirect.h"
 #include "journal/shadow.h"
 #include "journal/sites.h"
@@ -58,6 +59,7 @@ static uint64_t lock(void)
 
 static void unlock(uint64_t mask)
 {
+    CKPT_INVARIANT(lock_word != 0); /* this thread holds it */
     if (__atomic_exchange_n(&lock_word, 0, __ATOMIC_RELEASE) == 2) {
         ckpt_sys_futex(&lock_word, FUTEX_WAKE_PRIVATE, 1, NULL);
     }
@@ -494,6 +496,7 @@ int ckpt_journal_mark(uint64_t number, int rank, struct ckpt_failure *failure)
     if (!is_open) {
         return 0;
     }
+    CKPT_INVARIANT(lock_word == 0); /* no thread has parked with it */
     ckpt_journal_streams_mark();
     ckpt_held_mark();
     error = ckpt_undo_append(&record, NULL, NULL, NULL);

@@ -4,11 +4,14 @@
  */
 #include "journal/known.h"
 
+#include "base/invariant.h"
+
 #include <errno.h>
 #include <string.h>
 
 #define FIRST_CAPACITY 1024u /* slots; a power of two */
 #define BITS_PER_BYTE  8u
+_Static_assert((FIRST_CAPACITY & (FIRST_CAPACITY - 1)) == 0, "a hash is masked");
 
 struct ckpt_pool ckpt_journal_pool;
 
@@ -47,6 +50,8 @@ static struct ckpt_known_name *name_slot(const uint64_t hash[2])
 {
     size_t i = hash[1] & (names.capacity - 1);
 
+    /* A free slot ends the search. */
+    CKPT_INVARIANT((names.capacity & (names.capacity - 1)) == 0 && names.count < names.capacity);
     while (names.slot[i].hash[0] != 0 && (names.slot[i].hash[0] != hash[0] ||
                                           names.slot[i].hash[1] != hash[1])) {
         i = (i + 1) & (names.capacity - 1);
@@ -58,6 +63,8 @@ static struct ckpt_known_inode *inode_slot(uint64_t device, uint64_t inode)
 {
     size_t i = hash_inode(device, inode) & (inodes.capacity - 1);
 
+    CKPT_INVARIANT((inodes.capacity & (inodes.capacity - 1)) == 0 &&
+                   inodes.count < inodes.capacity);
     while (inodes.slot[i].inode != 0 && (inodes.slot[i].inode != inode ||
                                          inodes.slot[i].device != device)) {
         i = (i + 1) & (inodes.capacity - 1);
@@ -199,6 +206,7 @@ int ckpt_known_block_save(struct ckpt_known_inode *inode, uint64_t block)
     if (inode->saved == NULL) {
         return -ENOMEM;
     }
+    CKPT_INVARIANT(block / BITS_PER_BYTE < map_size(inode));
     inode->saved[block / BITS_PER_BYTE] |=
         (unsigned char)(1u << block % BITS_PER_BYTE);
     return 0;

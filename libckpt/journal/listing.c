@@ -7,6 +7,7 @@
  */
 #include "journal/listing.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "journal/descriptor.h"
 #include "journal/known.h"
@@ -29,6 +30,7 @@ struct entry {
     uint8_t type;
     char name[];
 };
+_Static_assert(offsetof(struct entry, name) == 19, "layout of the kernel's entry");
 
 /* A directory that the program reads. */
 struct listing {
@@ -80,6 +82,9 @@ static void end(struct listing *listing)
     struct listing **link = &listings;
 
     while (*link != listing) {
+        if (!CKPT_INVARIANT(*link != NULL)) { /* it is in the list */
+            return;
+        }
         link = &(*link)->next;
     }
     *link = listing->next;
@@ -199,9 +204,14 @@ static int add(struct listing *listing, const char *entries, long size, filter *
     for (long at = 0; at < size && error == 0;) {
         const struct entry *entry = (const struct entry *)(entries + at);
 
+        if (!CKPT_INVARIANT(entry->length > offsetof(struct entry, name) &&
+                            entry->length <= size - at)) {
+            return -EPROTO;
+        }
         if (shows(entry->name)) {
             struct entry *added = (struct entry *)(listing->names + listing->size);
 
+            CKPT_INVARIANT(listing->size + entry->length <= listing->capacity);
             memcpy(added, entry, entry->length);
             listing->size += entry->length;
             added->offset = (int64_t)listing->size;
@@ -271,6 +281,7 @@ static long give(struct listing *listing, const struct ckpt_journal_call *call)
             return -EFAULT;
         }
     }
+    CKPT_INVARIANT(listing->done + size <= listing->size);
     listing->done += size;
     return (long)size;
 }

@@ -5,9 +5,9 @@
 #include "journal/name.h"
 
 #include "journal/content.h"
-#include "journal/keep.h"
+#include "journal/log/keep.h"
 #include "journal/known.h"
-#include "journal/undo_log.h"
+#include "journal/log/undo_log.h"
 #include "journal/path.h"
 #include "journal/watch.h"
 #include "sys/syscall.h"

@@ -4,6 +4,7 @@
  */
 #include "journal/path.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "sys/syscall.h"
 
@@ -56,6 +57,7 @@ static int append(char *path, const char *part)
     const size_t length = ckpt_text_length(path);
     const int needs_slash = length == 0 || path[length - 1] != '/';
 
+    CKPT_INVARIANT(length < CKPT_UNDO_PATH);
     if (length + ckpt_text_length(part) + 2 > CKPT_UNDO_PATH) {
         return -ENAMETOOLONG;
     }

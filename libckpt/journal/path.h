@@ -7,7 +7,7 @@
 #ifndef CKPT_JOURNAL_PATH_H
 #define CKPT_JOURNAL_PATH_H
 
-#include "journal/undo_log.h"
+#include "journal/log/undo_log.h"
 
 /*
  * Finds the object that (directory, path) of a system call names. Writes its absolute path to

@@ -7,7 +7,7 @@
 
 #include "base/directory.h"
 #include "base/text.h"
-#include "journal/keep.h"
+#include "journal/log/keep.h"
 #include "journal/known.h"
 #include "journal/name.h"
 #include "sys/syscall.h"

@@ -4,10 +4,12 @@
  */
 #include "journal/sites.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "journal/call.h"
 #include "sys/cpu.h"
 #include "sys/syscall.h"
+#include "process/diverted.h"
 
 #include <cpuid.h>
 #include <dlfcn.h>
@@ -29,6 +31,7 @@
 #define REACH          (1ul << 30) /* range of a jump, with a margin */
 #define VECTOR_STATES  0xe7u /* x87, SSE, AVX, AVX-512: the state that C code may use */
 #define OSXSAVE        (1u << 27)
+_Static_assert(BETWEEN_SIZE + 24 <= STUB_SIZE, "a stub has room for its instructions");
 
 /* enter.S */
 extern const unsigned char ckpt_journal_tail[], ckpt_journal_tail_end[];
@@ -50,7 +53,8 @@ static int measure_vectors(struct ckpt_failure *failure)
     uint32_t eax, ebx, ecx, edx, low, high;
 
     if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || (ecx & OSXSAVE) == 0) {
-        return ckpt_fail(failure, -ENOTSUP, "the processor has no XSAVE");
+        return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_CPU, -ENOTSUP,
+                           "the processor has no XSAVE");
     }
     __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
     ckpt_journal_vector_mask = low & VECTOR_STATES;
@@ -180,17 +184,19 @@ static int find_sites(struct ckpt_failure *failure)
             continue;
         }
         if (sites.count == SITE_CAPACITY) {
-            return ckpt_fail(failure, -E2BIG, "libc has too many system calls");
+            return ckpt_refuse(failure, CKPT_REFUSAL_TOO_MANY_OBJECTS, -E2BIG,
+                               "libc has too many system calls");
         }
+        CKPT_INVARIANT(site.number / 64 < sizeof(found) / sizeof(found[0]));
         found[site.number / 64] |= UINT64_C(1) << site.number % 64;
         sites.site[sites.count++] = site;
     }
     for (long number = 0; number < 512; number++) {
         if (ckpt_journal_needs(number) &&
             (found[number / 64] >> number % 64 & 1) == 0) {
-            return ckpt_fail(failure, -ENOTSUP,
-                             "system call %l was not found in this libc (%s)",
-                             number, gnu_get_libc_version());
+            return ckpt_refuse(failure, CKPT_REFUSAL_UNSUITABLE_PROGRAM, -ENOTSUP,
+                               "system call %l was not found in this libc (%s)",
+                               number, gnu_get_libc_version());
         }
     }
     return 0;
@@ -235,6 +241,7 @@ static void write_stub(unsigned char *stub, struct ckpt_journal_site *site)
     const uint64_t enter = (uint64_t)(uintptr_t)ckpt_journal_enter;
     const uint64_t address = (uint64_t)(uintptr_t)site;
 
+    CKPT_INVARIANT(between_size(site) <= BETWEEN_SIZE);
     memcpy(stub, (const void *)(uintptr_t)(site->start + MOVE_SIZE),
            between_size(site));
     stub += between_size(site);
@@ -252,6 +259,7 @@ static void write_jump(const struct ckpt_journal_site *site,
     unsigned char *at = (unsigned char *)(uintptr_t)site->start;
     const int32_t distance = (int32_t)(stub - (at + MOVE_SIZE));
 
+    CKPT_INVARIANT(distance == stub - (at + MOVE_SIZE)); /* within the reach of a jump */
     memcpy(at + 1, &distance, sizeof(distance));
     at[0] = 0xe9;
 }
@@ -285,6 +293,39 @@ static int divert(struct ckpt_failure *failure)
                                   "the code of libc cannot be protected again");
 }
 
+static const struct ckpt_journal_site *site_of(uintptr_t address)
+{
+    if (address < sites.text_start || address >= sites.text_end) {
+        return NULL;
+    }
+    for (size_t i = 0; i < sites.count; i++) {
+        if (sites.site[i].back == address) {
+            return &sites.site[i];
+        }
+    }
+    return NULL;
+}
+
+static long number_at(const void *address)
+{
+    const struct ckpt_journal_site *site = site_of((uintptr_t)address);
+
+    return site == NULL ? -1 : (long)site->number;
+}
+
+static void rewind_call(ucontext_t *context)
+{
+    greg_t *registers = context->uc_mcontext.gregs;
+    const uintptr_t at = (uintptr_t)registers[REG_RIP];
+
+    if (at >= (uintptr_t)ckpt_journal_tail &&
+        at < (uintptr_t)ckpt_journal_tail_end) {
+        registers[REG_RIP] = (greg_t)(uintptr_t)ckpt_journal_enter;
+    } else if (site_of(at) != NULL) {
+        registers[REG_RIP] = (greg_t)site_of(at)->again;
+    }
+}
+
 int ckpt_journal_sites_open(struct ckpt_failure *failure)
 {
     static int opened;
@@ -305,40 +346,8 @@ int ckpt_journal_sites_open(struct ckpt_failure *failure)
         result = map_stubs(failure);
     }
     if (result == 0) {
+        ckpt_diverted_by(number_at, rewind_call);
         result = divert(failure);
     }
     return result;
-}
-
-static const struct ckpt_journal_site *site_of(uintptr_t address)
-{
-    if (address < sites.text_start || address >= sites.text_end) {
-        return NULL;
-    }
-    for (size_t i = 0; i < sites.count; i++) {
-        if (sites.site[i].back == address) {
-            return &sites.site[i];
-        }
-    }
-    return NULL;
-}
-
-long ckpt_journal_site_number(const void *address)
-{
-    const struct ckpt_journal_site *site = site_of((uintptr_t)address);
-
-    return site == NULL ? -1 : (long)site->number;
-}
-
-void ckpt_journal_site_rewind(ucontext_t *context)
-{
-    greg_t *registers = context->uc_mcontext.gregs;
-    const uintptr_t at = (uintptr_t)registers[REG_RIP];
-
-    if (at >= (uintptr_t)ckpt_journal_tail &&
-        at < (uintptr_t)ckpt_journal_tail_end) {
-        registers[REG_RIP] = (greg_t)(uintptr_t)ckpt_journal_enter;
-    } else if (site_of(at) != NULL) {
-        registers[REG_RIP] = (greg_t)site_of(at)->again;
-    }
 }

@@ -15,7 +15,6 @@
 #include "ckpt/failure.h"
 
 #include <stdint.h>
-#include <ucontext.h>
 
 /* One system call of libc. */
 struct ckpt_journal_site {
@@ -34,18 +33,5 @@ int ckpt_journal_sites_find(struct ckpt_failure *failure);
  * Returns 0, or -errno with the reason and changes nothing.
  */
 int ckpt_journal_sites_open(struct ckpt_failure *failure);
-
-/*
- * Returns the number of the diverted call whose `syscall` instruction is at `address`, or -1.
- * Context: any but freestanding.
- */
-long ckpt_journal_site_number(const void *address);
-
-/*
- * Makes the context restart a call that the journal has examined and the kernel has not begun.
- * If a checkpoint comes between the two, the journal must examine the call again. Does nothing
- * at other addresses. Context: quiesced, on the interrupted thread, just before it continues.
- */
-void ckpt_journal_site_rewind(ucontext_t *context);
 
 #endif

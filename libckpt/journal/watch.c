@@ -4,10 +4,11 @@
  */
 #include "journal/watch.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
-#include "journal/content_hash.h"
+#include "journal/log/content_hash.h"
 #include "journal/known.h"
-#include "journal/undo_log.h"
+#include "journal/log/undo_log.h"
 #include "journal/path.h"
 #include "journal/streams.h"
 #include "sys/syscall.h"
@@ -33,6 +34,7 @@ static struct watched *slot_of(uint64_t hash, const char *path)
 {
     size_t i = (hash ^ hash >> 32) & (capacity - 1);
 
+    CKPT_INVARIANT((capacity & (capacity - 1)) == 0 && count < capacity); /* the search ends */
     while (slots[i].path != NULL && (slots[i].hash != hash ||
                                      !ckpt_text_equal(slots[i].path, path))) {
         i = (i + 1) & (capacity - 1);
@@ -134,13 +136,14 @@ static void rebuild_without_gone(void)
                            before[i].length);
         }
     }
+    CKPT_INVARIANT(count * 2 <= former);
     ckpt_pool_free(&ckpt_journal_pool, before, former * sizeof(*before));
 }
 
 int ckpt_watch_record(void)
 {
     struct stat status;
-    int gone = 0, error = 0;
+    int gone = 0, error = 0, flushed;
 
     ckpt_undo_gather();
     ckpt_content_hash_begin();
@@ -164,9 +167,8 @@ int ckpt_watch_record(void)
         ckpt_content_hash_add(&record, slots[i].path, &status);
         error = ckpt_undo_append(&record, slots[i].path, NULL, NULL);
     }
-    if (error == 0) {
-        error = ckpt_undo_flush();
-    }
+    flushed = ckpt_undo_flush(); /* after an error, too: later records must be written at once */
+    error = error == 0 ? flushed : error;
     if (gone && error == 0) {
         rebuild_without_gone();
     }

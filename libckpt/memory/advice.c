@@ -11,6 +11,7 @@
  */
 #include "memory/advice.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "memory/regions.h"
 #include "sys/syscall.h"
@@ -49,6 +50,7 @@ static const struct {
     {"sl", SEALED},
 };
 #define KNOWN (sizeof known / sizeof known[0])
+_Static_assert(KNOWN <= 64, "a known advice is a bit of `which`");
 
 struct advised {
     struct advised *next; /* next element; it has a lower address */
@@ -172,6 +174,8 @@ static int take_line(struct scan *scan, const char *line)
     if (scan->range.which == 0 || is_excluded(scan)) {
         return 0;
     }
+    CKPT_INVARIANT(scan->range.start < scan->range.end); /* the line of a range came before */
+    CKPT_INVARIANT(list == NULL || list->end <= scan->range.start);
     advised = ckpt_arena_alloc(scan->arena, sizeof *advised);
     if (advised == NULL) {
         return -ENOMEM;
@@ -189,6 +193,7 @@ static int take_lines(struct scan *scan)
     char *end;
     int error = 0;
 
+    CKPT_INVARIANT(scan->used <= PART_SIZE);
     while (error == 0 &&
            (end = memchr(line, '\n',
                          scan->used - (size_t)(line - scan->part))) != NULL) {
@@ -279,6 +284,7 @@ static void advise(const struct advised *range)
     void *start = (void *)range->start;
     size_t size = range->end - range->start;
 
+    CKPT_INVARIANT(size > 0 && (uintptr_t)start + size == range->end);
     if (has(range, DROPPABLE)) {
         make_droppable(start, size, range->protection);
     }

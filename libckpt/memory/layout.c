@@ -4,6 +4,7 @@
  */
 #include "memory/layout.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "memory/maps.h"
 #include "memory/regions.h"
@@ -73,6 +74,7 @@ int ckpt_process_layout_read(struct ckpt_arena *arena,
     if (error != 0) {
         return error;
     }
+    CKPT_INVARIANT(size % (2 * sizeof(uint64_t)) == 0); /* pairs of type and value */
     *layout = (struct ckpt_process_layout){
         .start_code = field[FIELD_START_CODE],
         .end_code = field[FIELD_END_CODE],

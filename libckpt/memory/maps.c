@@ -6,6 +6,7 @@
  */
 #include "memory/maps.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "sys/syscall.h"
 
@@ -28,6 +29,7 @@ static long read_on(int fd, char *buffer, size_t used, size_t capacity)
             used += (size_t)result;
         }
     } while (result == -EINTR || (result > 0 && used < capacity));
+    CKPT_INVARIANT(used <= capacity);
     return result < 0 ? result : (long)used;
 }
 
@@ -106,6 +108,7 @@ static const char *field(const char *text, int base, char separator,
     if (text == NULL) {
         return NULL;
     }
+    CKPT_INVARIANT(base == 10 || base == 16);
     text = base == 16 ? ckpt_text_hexadecimal(text, value_p)
                       : ckpt_text_decimal(text, value_p);
     if (text == NULL || *text != separator) {
@@ -151,6 +154,7 @@ int ckpt_maps_next(char **text_p, struct ckpt_mapping *mapping)
     if (at == NULL || (at = ckpt_text_decimal(at, &mapping->inode)) == NULL) {
         return -EINVAL;
     }
+    CKPT_INVARIANT(mapping->start < mapping->end);
     while (*at == ' ') {
         at++;
     }

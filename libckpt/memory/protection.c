@@ -10,6 +10,7 @@
 #endif
 #include "memory/protection.h"
 
+#include "base/invariant.h"
 #include "ckpt/snapshot.h"
 #include "memory/page_scan.h"
 #include "sys/syscall.h"
@@ -26,6 +27,7 @@
  * allows the write. */
 static void pretend_to_write(const struct ckpt_scan_region *pages)
 {
+    CKPT_INVARIANT(pages->start % PAGE == 0 && pages->start < pages->end);
     (void)ckpt_sys_madvise((void *)(uintptr_t)pages->start, pages->end - pages->start,
                            ADVICE_POPULATE_WRITE);
 }
@@ -50,8 +52,13 @@ static void save_found(int page_map, uint64_t start, uint64_t end)
         if (count < 0) {
             return;
         }
+        CKPT_INVARIANT(count <= (long)scan.found_size);
         for (long i = 0; i < count; i++) {
+            CKPT_INVARIANT(found[i].start >= start && found[i].end <= end);
             pretend_to_write(&found[i]);
+        }
+        if (!CKPT_INVARIANT(scan.walk_end > scan.start)) { /* otherwise this would never end */
+            return;
         }
         scan.start = scan.walk_end;
     }

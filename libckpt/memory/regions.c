@@ -8,6 +8,7 @@
 #include "memory/regions.h"
 
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "base/text.h"
 #include "ipc/system_v.h"
 #include "memory/maps.h"
@@ -82,11 +83,11 @@ static int is_skipped(const struct ckpt_mapping *mapping)
 static int refuse(const struct ckpt_mapping *mapping, const char *what,
                   struct ckpt_failure *failure)
 {
-    return ckpt_fail(failure, -ENOTSUP,
-                     "memory %x-%x (%s) cannot be saved: it is %s",
-                     mapping->start, mapping->end,
-                     mapping->name[0] != '\0' ? mapping->name : "no name",
-                     what);
+    return ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_MEMORY, -ENOTSUP,
+                       "memory %x-%x (%s) cannot be saved: it is %s",
+                       mapping->start, mapping->end,
+                       mapping->name[0] != '\0' ? mapping->name : "no name",
+                       what);
 }
 
 /* Returns 1 if opening `name` would open the mapped file. btrfs and overlayfs report other
@@ -229,6 +230,7 @@ static const struct ckpt_range *next_excluded(const struct ckpt_range *excluded,
 {
     const struct ckpt_range *next = NULL;
 
+    CKPT_INVARIANT(count == 0 || excluded != NULL);
     for (size_t i = 0; i < count; i++) {
         if (excluded[i].end > start && excluded[i].start < excluded[i].end &&
             (next == NULL || excluded[i].start < next->start)) {
@@ -253,6 +255,7 @@ static int next_piece(const struct ckpt_range *excluded, size_t count,
             return 1;
         }
         *piece = (struct ckpt_range){*start_p, cut->start};
+        CKPT_INVARIANT(cut->end > *start_p); /* each turn comes nearer to the end */
         *start_p = cut->end;
         if (piece->start < piece->end) {
             return 1;
@@ -277,6 +280,7 @@ static ckpt_string_t store_name(struct scan *scan, const char *name)
     if (scan->count > 0) {
         ckpt_string_t last = scan->regions[scan->count - 1].path;
 
+        CKPT_INVARIANT(last < scan->arena->strings_used);
         if (ckpt_text_equal(scan->arena->strings + last, name)) {
             return last;
         }
@@ -312,8 +316,12 @@ static int add_mapping(struct scan *scan, struct ckpt_mapping *mapping,
             classified = 1;
         }
         if (scan->count == scan->capacity) {
-            return ckpt_fail(failure, -ENOMEM, "too many memory regions");
+            return ckpt_refuse(failure, CKPT_REFUSAL_TOO_MANY_OBJECTS, -ENOMEM,
+                               "too many memory regions");
         }
+        CKPT_INVARIANT(piece.start >= mapping->start && piece.start < piece.end &&
+                       piece.end <= mapping->end);
+        CKPT_INVARIANT(scan->count == 0 || scan->regions[scan->count - 1].end <= piece.start);
         region.start = piece.start;
         region.end = piece.end;
         region.file_offset =
@@ -404,6 +412,7 @@ int ckpt_regions_scan(struct ckpt_arena *arena,
     if (error != 0) {
         return error;
     }
+    CKPT_INVARIANT(scan.count + excluded_count <= scan.capacity); /* as the caller was promised */
     join_writable(&scan);
     *regions_p = scan.regions;
     *count_p = scan.count;

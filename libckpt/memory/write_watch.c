@@ -4,9 +4,11 @@
  */
 #include "memory/write_watch.h"
 
+#include "base/invariant.h"
 #include "memory/page_scan.h"
 #include "sys/syscall.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <sys/syscall.h>
@@ -66,6 +68,7 @@ int ckpt_write_watch_begin(const struct ckpt_write_watch *watch, void *start, si
                                              .mode = UFFDIO_WRITEPROTECT_MODE_WP};
     long error = ckpt_sys_ioctl(watch->descriptor, UFFDIO_REGISTER, &registration);
 
+    CKPT_INVARIANT(range.start % PAGE == 0 && size % PAGE == 0);
     if (error == 0) {
         error = ckpt_sys_ioctl(watch->descriptor, UFFDIO_WRITEPROTECT, &protection);
     }
@@ -76,6 +79,7 @@ static void mark(const struct ckpt_scan_region *found, long count, uint64_t star
                  uint8_t *written)
 {
     for (long i = 0; i < count; i++) {
+        CKPT_INVARIANT(found[i].start >= start && found[i].start < found[i].end);
         for (uint64_t at = found[i].start; at < found[i].end; at += PAGE) {
             written[(at - start) / PAGE] = 1;
         }
@@ -100,13 +104,21 @@ int ckpt_write_watch_look(const struct ckpt_write_watch *watch, const void *star
         .wanted = CKPT_SCAN_WRITTEN,
     };
 
+    CKPT_INVARIANT(first % PAGE == 0 && size % PAGE == 0); /* written[] has an entry for each */
     while (scan.start < scan.end) {
         const long count = ckpt_sys_ioctl(watch->page_map, CKPT_SCAN_REQUEST, &scan);
 
         if (count < 0) {
             return (int)count;
         }
+        if (!CKPT_INVARIANT(count <= (long)scan.found_size &&
+                            (count == 0 || found[count - 1].end <= scan.end))) {
+            return -EPROTO;
+        }
         mark(found, count, first, written);
+        if (!CKPT_INVARIANT(scan.walk_end > scan.start)) { /* otherwise this would never end */
+            return -EPROTO;
+        }
         scan.start = scan.walk_end;
     }
     return 0;

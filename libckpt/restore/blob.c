@@ -8,6 +8,7 @@
  */
 #include "restore/blob_args.h"
 
+#include "base/invariant.h"
 #include "sys/syscall.h"
 
 #include <asm/prctl.h>
@@ -15,6 +16,7 @@
 #include <sys/mman.h>
 
 #define BLOB_EXIT_STATUS 127
+#define PAGE 4096u
 
 static void write_text(const char *text)
 {
@@ -58,6 +60,18 @@ static void __attribute__((noreturn)) fail(const char *what, uint64_t address,
     ckpt_sys_exit_group(BLOB_EXIT_STATUS);
 }
 
+int ckpt_invariant_failed(const char *file, int line, const char *condition)
+{
+    write_text("ckpt-restart: internal error: ");
+    write_text(file);
+    write_text(":");
+    write_number((unsigned long)line, 10);
+    write_text(": ");
+    write_text(condition);
+    write_text("\n");
+    ckpt_sys_exit_group(BLOB_EXIT_STATUS);
+}
+
 static void unmap(uint64_t start, uint64_t end)
 {
     long result;
@@ -75,9 +89,12 @@ static void remove_old_program(const struct ckpt_blob_args *args)
 {
     uint64_t next = 0;
 
+    CKPT_INVARIANT(args->kept_count > 0); /* this code is in one of them */
     for (uint64_t i = 0; i < args->kept_count; i++) {
+        CKPT_INVARIANT(args->kept[i].start >= next && args->kept[i].start < args->kept[i].end);
         unmap(next, args->kept[i].start);
         next = args->kept[i].end;
+        CKPT_INVARIANT(next <= args->address_limit);
     }
     unmap(next, args->address_limit);
 }
@@ -86,6 +103,7 @@ static void move_memory(const struct ckpt_blob_move *move)
 {
     long result;
 
+    CKPT_INVARIANT(move->from % PAGE == 0 && move->to % PAGE == 0 && move->size % PAGE == 0);
     result = ckpt_sys_mremap((void *)move->from, move->size, move->size,
                              MREMAP_MAYMOVE | MREMAP_FIXED, (void *)move->to);
     if (result != (long)move->to) {
@@ -100,6 +118,8 @@ static void map_memory(const struct ckpt_blob_map *map)
     uint64_t count = map->size;
     long result;
 
+    CKPT_INVARIANT(map->start % PAGE == 0 && map->size > 0);
+    CKPT_INVARIANT(map->source == 0 || (map->protection & PROT_WRITE) != 0);
     result = ckpt_sys_mmap(to, map->size, (int)map->protection,
                            (int)map->flags | MAP_FIXED_NOREPLACE, -1, 0);
     if (result != (long)map->start) {
@@ -165,6 +185,7 @@ static void __attribute__((noreturn)) enter(const struct ckpt_blob_args *args)
 {
     long result = ckpt_sys_arch_prctl(ARCH_SET_FS, args->thread_pointer);
 
+    CKPT_INVARIANT(args->resume_stack % 16 == 0);
     if (result < 0) {
         fail("cannot set the thread pointer", args->thread_pointer, result);
     }

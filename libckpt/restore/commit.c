@@ -4,10 +4,11 @@
  */
 #include "restore/restore.h"
 
+#include "base/invariant.h"
 #include "restore/blob_args.h"
 #include "restore/restore_state.h"
-#include "restore/vdso.h"
 #include "sys/syscall.h"
+#include "process/vdso.h"
 
 #include <dirent.h>
 #include <elf.h>
@@ -40,6 +41,7 @@ struct area {
     uint64_t end;
     uint64_t code_size; /* whole pages */
     uint64_t next;      /* first byte not yet allocated */
+    size_t entries;     /* length of each list of the plan */
 
     struct ckpt_blob_args *args;
     struct ckpt_range *kept;
@@ -59,6 +61,7 @@ static void *take(struct area *area, size_t size)
     void *memory = (void *)area->next;
 
     area->next += (size + 15) & ~(size_t)15;
+    CKPT_INVARIANT((uint64_t)memory % 16 == 0 && area->next <= area->end - BLOB_STACK_SIZE);
     return memory;
 }
 
@@ -87,6 +90,7 @@ static void copy_environment(struct area *area, char *const environment[])
         area->next += strlen(environment[i]) + 1;
         strcpy(copies[i], environment[i]);
     }
+    CKPT_INVARIANT(area->next <= area->end - BLOB_STACK_SIZE);
     copies[count] = NULL;
 }
 
@@ -103,8 +107,10 @@ static int open_area(struct ckpt_restore *restore, char *const environment[],
     uint64_t size;
     int error;
 
+    area->entries = entries;
     area->code_size = round_to_pages(blob_size);
     size = area->code_size + round_to_pages(data_size) + BLOB_STACK_SIZE;
+    CKPT_INVARIANT(blob_size > 0 && size > area->code_size + BLOB_STACK_SIZE);
     error = ckpt_restore_map(restore, size, &area->start, failure);
     if (error != 0) {
         return error;
@@ -136,6 +142,7 @@ static int open_area(struct ckpt_restore *restore, char *const environment[],
 
 static void keep(struct area *area, uint64_t start, uint64_t end)
 {
+    CKPT_INVARIANT(area->args->kept_count < area->entries && start < end);
     area->kept[area->args->kept_count++] = (struct ckpt_range){start, end};
 }
 
@@ -153,6 +160,8 @@ static void keep_message_log(const struct ckpt_restore *restore,
 
 static void move(struct area *area, uint64_t from, uint64_t to, uint64_t size)
 {
+    CKPT_INVARIANT(area->args->move_count < area->entries);
+    CKPT_INVARIANT(from % PAGE == 0 && to % PAGE == 0 && size % PAGE == 0 && size > 0);
     area->moves[area->args->move_count++] =
         (struct ckpt_blob_move){from, to, size};
 }
@@ -228,6 +237,7 @@ static void plan_vdso_data(const struct ckpt_restore *restore,
         restore->vdso_home.start, restore->snapshot.layout.vdso_start};
 
     if (data.start < data.end && !ckpt_restore_uses(restore, data)) {
+        CKPT_INVARIANT(area->args->map_count < area->entries);
         area->maps[area->args->map_count++] = (struct ckpt_blob_map){
             .start = data.start,
             .size = data.end - data.start,
@@ -250,8 +260,8 @@ static int plan_vdso(struct ckpt_restore *restore, struct area *area,
 
     if (image->start == 0) {
         return size == 0 ? 0
-                         : ckpt_fail(failure, -ENOTSUP,
-                                     "this kernel offers no vDSO");
+                         : ckpt_refuse(failure, CKPT_REFUSAL_OTHER_KERNEL, -ENOTSUP,
+                                       "this kernel offers no vDSO");
     }
     error = place_vdso(restore, area, failure);
     if (error != 0 || size == 0) {
@@ -259,7 +269,8 @@ static int plan_vdso(struct ckpt_restore *restore, struct area *area,
     }
     saved = ckpt_restore_bytes(restore, layout->vdso_start, size);
     if (saved == NULL) {
-        return ckpt_fail(failure, -EINVAL, "the image lacks the vDSO");
+        return ckpt_refuse(failure, CKPT_REFUSAL_UNUSABLE_CHECKPOINT, -EINVAL,
+                           "the image lacks the vDSO");
     }
     plan_vdso_data(restore, area);
     return ckpt_vdso_redirect(saved, size, (const void *)image->start,
@@ -275,6 +286,7 @@ static void plan_fresh_region(const struct ckpt_region *region,
         region->kind == CKPT_REGION_SHARED ? MAP_SHARED : MAP_PRIVATE;
     int growth = region->kind == CKPT_REGION_STACK ? MAP_GROWSDOWN : 0;
 
+    CKPT_INVARIANT(area->args->map_count < area->entries);
     area->maps[area->args->map_count++] = (struct ckpt_blob_map){
         .start = region->start,
         .size = region->end - region->start,
@@ -293,6 +305,7 @@ static void plan_staged_region(const struct ckpt_region *region,
     keep(area, stage->address, stage->address + size);
     if (region->kind == CKPT_REGION_STACK) {
         protection = PROT_READ | PROT_WRITE;
+        CKPT_INVARIANT(area->args->map_count < area->entries);
         area->maps[area->args->map_count++] = (struct ckpt_blob_map){
             .start = region->start,
             .size = size,
@@ -304,6 +317,7 @@ static void plan_staged_region(const struct ckpt_region *region,
         move(area, stage->address, region->start, size);
     }
     if (region->protection != protection) {
+        CKPT_INVARIANT(area->args->protection_count < area->entries);
         area->protections[area->args->protection_count++] =
             (struct ckpt_blob_protection){region->start, size,
                                           region->protection};
@@ -424,9 +438,9 @@ static int check_single_thread(struct ckpt_failure *failure)
     }
     closedir(tasks);
     if (count != 1) {
-        return ckpt_fail(failure, -EBUSY,
-                         "the restart program has %d threads instead of one",
-                         count);
+        return ckpt_refuse(failure, CKPT_REFUSAL_INTERNAL_ERROR, -EBUSY,
+                           "the restart program has %d threads instead of one",
+                           count);
     }
     return 0;
 }
@@ -487,6 +501,15 @@ static void __attribute__((noreturn)) enter_blob(const struct area *area)
     __builtin_unreachable();
 }
 
+/* The blob removes everything between these ranges. */
+static void require_disjoint(const struct ckpt_blob_args *args)
+{
+    CKPT_INVARIANT(args->kept_count > 0);
+    for (uint64_t i = 1; i < args->kept_count; i++) {
+        CKPT_INVARIANT(args->kept[i - 1].end <= args->kept[i].start);
+    }
+}
+
 int ckpt_restore_commit(struct ckpt_restore *restore, char *const environment[],
                         const struct ckpt_resume_info *info,
                         struct ckpt_failure *failure)
@@ -516,6 +539,10 @@ int ckpt_restore_commit(struct ckpt_restore *restore, char *const environment[],
         plan_layout(restore, &area);
         qsort(area.kept, area.args->kept_count, sizeof *area.kept,
               compare_ranges);
+        require_disjoint(area.args);
+        error = ckpt_unsound_refuse(failure);
+    }
+    if (error == 0) { /* nothing fails from here on */
         error = withdraw_registrations(failure);
     }
     if (error != 0) {

@@ -5,10 +5,11 @@
 #include "restore/restore.h"
 
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "memory/maps.h"
 #include "restore/restore_state.h"
 #include "sys/cpu.h"
-#include "sys/xsave.h"
+#include "process/xsave.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,13 +40,14 @@ static int check_region(const struct ckpt_snapshot *snapshot,
         region->kind < CKPT_REGION_ANONYMOUS ||
         region->kind > CKPT_REGION_FILE_CONTENT ||
         region->path >= snapshot->strings_size) {
-        return ckpt_fail(failure, -EINVAL, "region %x-%x of the image is wrong",
-                         region->start, region->end);
+        return ckpt_refuse(failure, CKPT_REFUSAL_UNUSABLE_CHECKPOINT, -EINVAL,
+                           "region %x-%x of the image is wrong",
+                           region->start, region->end);
     }
     if (region->end > CKPT_SPACE_END || region->start < CKPT_SPACE_START) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "region %x-%x is outside of this host's addresses",
-                         region->start, region->end);
+        return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_KERNEL, -ENOTSUP,
+                           "region %x-%x is outside of this host's addresses",
+                           region->start, region->end);
     }
     return 0;
 }
@@ -57,17 +59,18 @@ static int check_snapshot(const struct ckpt_snapshot *snapshot,
     uint64_t free_from = 0;
 
     if (snapshot->magic != CKPT_SNAPSHOT_MAGIC) {
-        return ckpt_fail(failure, -EINVAL, "not a snapshot");
+        return ckpt_refuse(failure, CKPT_REFUSAL_UNUSABLE_CHECKPOINT, -EINVAL, "not a snapshot");
     }
     if (snapshot->version != CKPT_SNAPSHOT_VERSION) {
-        return ckpt_fail(failure, -EINVAL,
-                         "the snapshot has version %u, this program reads %u",
-                         snapshot->version, CKPT_SNAPSHOT_VERSION);
+        return ckpt_refuse(failure, CKPT_REFUSAL_UNUSABLE_CHECKPOINT, -EINVAL,
+                           "the snapshot has version %u, this program reads %u",
+                           snapshot->version, CKPT_SNAPSHOT_VERSION);
     }
     if (snapshot->strings_size == 0 ||
         strings[snapshot->strings_size - 1] != '\0' ||
         snapshot->executable >= snapshot->strings_size) {
-        return ckpt_fail(failure, -EINVAL, "the image's names are wrong");
+        return ckpt_refuse(failure, CKPT_REFUSAL_UNUSABLE_CHECKPOINT, -EINVAL,
+                           "the image's names are wrong");
     }
     for (uint32_t i = 0; i < snapshot->region_count; i++) {
         int error = check_region(snapshot, &regions[i], free_from, failure);
@@ -91,16 +94,16 @@ static int check_cpu(const struct ckpt_snapshot *snapshot,
     ckpt_cpu_read(here);
     if (ckpt_cpu_missing(snapshot->cpu_features, here, names, sizeof names) !=
         0) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "this CPU lacks what the program was using: %s",
-                         names);
+        return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_CPU, -ENOTSUP,
+                           "this CPU lacks what the program was using: %s",
+                           names);
     }
     if (ckpt_cpu_unexpected(snapshot->cpu_features, here, names,
                             sizeof names) != 0) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "this CPU has registers that the program leaves no "
-                         "room for when it binds functions lazily: %s",
-                         names);
+        return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_CPU, -ENOTSUP,
+                           "this CPU has registers that the program leaves no "
+                           "room for when it binds functions lazily: %s",
+                           names);
     }
     ckpt_xsave_read(&xsave);
     error = ckpt_xsave_check(&snapshot->xsave, &xsave, failure);
@@ -120,6 +123,8 @@ static void add_vdso_part(struct ckpt_vdso_group *group,
     if (group->part_count == sizeof group->parts / sizeof group->parts[0]) {
         return;
     }
+    CKPT_INVARIANT(group->part_count == 0 ||
+                   group->parts[group->part_count - 1].end <= range.start);
     group->parts[group->part_count++] = range;
     if (is_image) {
         group->image = range;
@@ -183,9 +188,9 @@ static int check_stack_room(const struct ckpt_restore *restore,
         const struct ckpt_region *region = &restore->regions[i];
 
         if (region->kind == CKPT_REGION_STACK && highest + room > region->end) {
-            return ckpt_fail(failure, -EAGAIN,
-                             "new memory could block the growth of the stack "
-                             "at %x", region->start);
+            return ckpt_refuse(failure, CKPT_REFUSAL_ID_IN_USE, -EAGAIN,
+                               "new memory could block the growth of the stack "
+                               "at %x", region->start);
         }
     }
     return 0;
@@ -266,9 +271,9 @@ static int check_sealed_vdso(const struct ckpt_restore *restore, struct ckpt_fai
     if (restore->vdso.is_sealed &&
         (ckpt_restore_uses(restore, group) ||
          (group.start < home->end && home->start < group.end))) {
-        return ckpt_fail(failure, -EAGAIN,
-                         "this kernel has sealed its vDSO, and the program has memory in its "
-                         "place (%x-%x)", group.start, group.end);
+        return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_KERNEL, -EAGAIN,
+                           "this kernel has sealed its vDSO, and the program has memory in its "
+                           "place (%x-%x)", group.start, group.end);
     }
     return 0;
 }
@@ -282,6 +287,8 @@ static int reserve_final_addresses(struct ckpt_restore *restore,
     int error = 0;
 
     if (layout->vdso_start < layout->vdso_end && group.start < group.end) {
+        CKPT_INVARIANT(restore->vdso.image.start >= group.start &&
+                       restore->vdso.image.end <= group.end);
         restore->vdso_home.start =
             layout->vdso_start - (restore->vdso.image.start - group.start);
         restore->vdso_home.end =
@@ -425,7 +432,8 @@ int ckpt_restore_message_log(struct ckpt_restore *restore, uint64_t size,
     int error;
 
     if (restore->message_log != 0) {
-        return ckpt_fail(failure, -EEXIST, "there is a message log already");
+        return ckpt_refuse(failure, CKPT_REFUSAL_UNUSABLE_CHECKPOINT, -EEXIST,
+                           "there is a message log already");
     }
     error = ckpt_restore_map(restore, size, &restore->message_log, failure);
     if (error == 0) {
@@ -448,17 +456,17 @@ static int open_file(const char *path, struct ckpt_failure *failure)
         if (fd >= 0) {
             close(fd);
         }
-        return ckpt_fail(failure, -error,
-                         "the mapped file %s cannot be opened: %s", path,
-                         strerror(error));
+        return ckpt_refuse(failure, CKPT_REFUSAL_CHANGED_FILE, -error,
+                           "the mapped file %s cannot be opened: %s", path,
+                           strerror(error));
     }
     if (!S_ISREG(status.st_mode)) { /* a shorter file is allowed: mappings may reach beyond its
                                        end */
         close(fd);
-        return ckpt_fail(failure, -ESTALE,
-                         "the mapped file %s is not the same as at the checkpoint: it is not a "
-                         "regular file",
-                         path);
+        return ckpt_refuse(failure, CKPT_REFUSAL_CHANGED_FILE, -ESTALE,
+                           "the mapped file %s is not the same as at the checkpoint: it is not a "
+                           "regular file",
+                           path);
     }
     return fd;
 }
@@ -477,9 +485,11 @@ int ckpt_restore_stage(struct ckpt_restore *restore, size_t index, int content,
     int64_t address;
     int fd = -1;
 
+    CKPT_INVARIANT(index < restore->snapshot.region_count);
     if (stage->address != 0) {
-        return ckpt_fail(failure, -EEXIST, "region %x-%x is already staged",
-                         region->start, region->end);
+        return ckpt_refuse(failure, CKPT_REFUSAL_UNUSABLE_CHECKPOINT, -EEXIST,
+                           "region %x-%x is already staged",
+                           region->start, region->end);
     }
     if (by_reference) {
         fd = open_file(path, failure);
@@ -501,6 +511,7 @@ int ckpt_restore_stage(struct ckpt_restore *restore, size_t index, int content,
                          region->start, region->end, path,
                          strerror((int)-address));
     }
+    CKPT_INVARIANT((uint64_t)address % PAGE == 0);
     stage->address = (uint64_t)address;
     stage->protection = (uint32_t)protection;
     *address_p = (void *)address;

@@ -8,6 +8,7 @@
  */
 #include "restore/restore.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "restore/restore_state.h"
 
@@ -141,9 +142,11 @@ int ckpt_restore_stage_shared(struct ckpt_restore *restore, size_t index,
     int64_t result;
     int error = 0;
 
+    CKPT_INVARIANT(index < restore->snapshot.region_count);
     if (stage->address != 0) {
-        return ckpt_fail(failure, -EEXIST, "region %x-%x is already staged",
-                         region->start, region->end);
+        return ckpt_refuse(failure, CKPT_REFUSAL_UNUSABLE_CHECKPOINT, -EEXIST,
+                           "region %x-%x is already staged",
+                           region->start, region->end);
     }
     if ((region->inode & CKPT_REGION_SYSTEM_V) != 0) {
         error = ckpt_restore_stage_system_v(restore, index, failure);

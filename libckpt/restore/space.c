@@ -5,6 +5,8 @@
  */
 #include "restore/space.h"
 
+#include "base/invariant.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -14,6 +16,7 @@
 
 static int append(struct ckpt_space *space, uint64_t start, uint64_t end)
 {
+    CKPT_INVARIANT(start <= end && space->count <= space->capacity);
     if (space->count == space->capacity) {
         size_t capacity =
             space->capacity == 0 ? INITIAL_CAPACITY : 2 * space->capacity;
@@ -62,6 +65,8 @@ static struct ckpt_range largest_hole(struct ckpt_space *space)
             next = space->used[i].end;
         }
     }
+    CKPT_INVARIANT(hole.start == 0 ||
+                   (hole.start >= CKPT_SPACE_START && hole.end <= CKPT_SPACE_END));
     return hole;
 }
 
@@ -97,6 +102,7 @@ uint64_t ckpt_space_place(struct ckpt_space *space, uint64_t size,
         }
     }
     end = start + size;
+    CKPT_INVARIANT(start % PAGE == 0 && end <= space->room.end && end <= CKPT_SPACE_END);
     if (append(space, start, end) != 0) {
         return 0;
     }

@@ -5,6 +5,7 @@
  */
 #include "restore/restore.h"
 
+#include "base/invariant.h"
 #include "restore/restore_state.h"
 
 #include <errno.h>
@@ -22,10 +23,10 @@
 static int refuse(int id, key_t key, const char *why,
                   struct ckpt_failure *failure)
 {
-    return ckpt_fail(failure, -EEXIST,
-                     "System V shared memory %d (key 0x%x) cannot be made "
-                     "again: %s",
-                     id, (unsigned long)(unsigned)key, why);
+    return ckpt_refuse(failure, CKPT_REFUSAL_ID_IN_USE, -EEXIST,
+                       "System V shared memory %d (key 0x%x) cannot be made "
+                       "again: %s",
+                       id, (unsigned long)(unsigned)key, why);
 }
 
 /* Memory that was marked for removal while it was attached has lost its key. */
@@ -110,9 +111,9 @@ int ckpt_restore_stage_system_v(struct ckpt_restore *restore, size_t index,
     int64_t memory;
 
     if (end > whole) {
-        return ckpt_fail(failure, -EINVAL,
-                         "region %x-%x is longer than its shared memory",
-                         region->start, region->end);
+        return ckpt_refuse(failure, CKPT_REFUSAL_UNUSABLE_CHECKPOINT, -EINVAL,
+                           "region %x-%x is longer than its shared memory",
+                           region->start, region->end);
     }
     memory = ckpt_restore_map_somewhere(
         restore, whole, region->start - region->file_offset, PROT_NONE,
@@ -121,10 +122,11 @@ int ckpt_restore_stage_system_v(struct ckpt_restore *restore, size_t index,
                           (void *)-1) {
         const int error = memory < 0 ? (int)memory : -errno;
 
-        return ckpt_fail(failure, error,
-                         "System V shared memory %d cannot be attached: %s",
-                         (int)region->inode, strerror(-error));
+        return ckpt_refuse(failure, CKPT_REFUSAL_ID_IN_USE, error,
+                           "System V shared memory %d cannot be attached: %s",
+                           (int)region->inode, strerror(-error));
     }
+    CKPT_INVARIANT(end > region->file_offset && (uint64_t)memory % PAGE == 0);
     if (region->file_offset > 0) { /* the program had unmapped this part */
         munmap((void *)memory, region->file_offset);
     }

@@ -18,6 +18,7 @@ enum word {
     LEAFD_1_EAX,
     XCR0,
 };
+_Static_assert(XCR0 + 1 == CKPT_CPU_FEATURE_WORDS, "each word of a snapshot has a name");
 
 #define OSXSAVE (1u << 27) /* in LEAF1_ECX: xgetbv may be used */
 #define FSGSBASE (1u << 0) /* in LEAF7_EBX */

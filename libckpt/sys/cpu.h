@@ -33,4 +33,7 @@ int ckpt_cpu_unexpected(const uint32_t recorded[CKPT_CPU_FEATURE_WORDS],
                         const uint32_t here[CKPT_CPU_FEATURE_WORDS], char *text,
                         size_t size);
 
+/* For functions that run before the vector registers are saved. */
+#define CKPT_GENERAL_REGISTERS __attribute__((target("general-regs-only")))
+
 #endif

@@ -4,6 +4,8 @@
  */
 #include "task/busy.h"
 
+#include "base/invariant.h"
+
 #include <stddef.h>
 
 static struct ckpt_signal_state nowhere;
@@ -31,11 +33,13 @@ void ckpt_busy_took(void)
 
 void ckpt_busy_set(enum ckpt_busy why)
 {
+    CKPT_INVARIANT(why < CKPT_BUSY_HOLD && (why & (why - 1)) == 0); /* one of the states */
     (void)__atomic_fetch_or(word(), (uint64_t)why, __ATOMIC_RELEASE);
 }
 
 void ckpt_busy_clear(enum ckpt_busy why)
 {
+    CKPT_INVARIANT(why < CKPT_BUSY_HOLD && (why & (why - 1)) == 0);
     (void)__atomic_fetch_and(word(), ~(uint64_t)why, __ATOMIC_RELEASE);
 }
 

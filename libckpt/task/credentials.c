@@ -5,6 +5,7 @@
  */
 #include "task/credentials.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "sys/syscall.h"
 #include "task/threads.h"
@@ -108,6 +109,7 @@ int ckpt_credentials_read(int tid, struct ckpt_credentials *credentials)
         read_numbers("Gid:\t", credentials->group, 4) != 4) {
         return -EPROTO;
     }
+    CKPT_INVARIANT(count <= CKPT_GROUPS);
     credentials->group_count = (uint32_t)count;
     credentials->inheritable = read_set("CapInh:\t");
     credentials->permitted = read_set("CapPrm:\t");
@@ -142,10 +144,10 @@ static int compare_thread(const struct ckpt_thread *thread, struct ckpt_failure 
     const int error = ckpt_credentials_read(thread->tid, &its);
 
     if (error != 0 || !are_equal(&its, &now)) {
-        return ckpt_fail(failure, error != 0 ? error : -ENOTSUP,
-                         "thread %d (%s) has other credentials, or another filter of system "
-                         "calls, than the thread that is asked for a checkpoint",
-                         thread->tid, thread->name);
+        return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_CREDENTIALS, error != 0 ? error : -ENOTSUP,
+                           "thread %d (%s) has other credentials, or another filter of system "
+                           "calls, than the thread that is asked for a checkpoint",
+                           thread->tid, thread->name);
     }
     return 0;
 }
@@ -159,10 +161,11 @@ int ckpt_credentials_save(struct ckpt_failure *failure)
     if (error != 0) {
         return ckpt_fail(failure, error, "the credentials cannot be read (error %d)", -error);
     }
+    CKPT_INVARIANT(now.group_count <= CKPT_GROUPS && now.zero == 0);
     if (now.seccomp != start.seccomp || now.filters != start.filters) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "the program has set a filter of its system calls (seccomp), which "
-                         "could not be set again");
+        return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_CREDENTIALS, -ENOTSUP,
+                           "the program has set a filter of its system calls (seccomp), which "
+                           "could not be set again");
     }
     for (size_t i = 0; i < count && error == 0; i++) {
         error = compare_thread(&threads[i], failure);
@@ -193,6 +196,11 @@ struct ckpt_credentials ckpt_credentials_wanted(const struct ckpt_credentials *s
     wanted.effective &= here->effective;
     wanted.bounding &= here->bounding;
     wanted.ambient &= here->ambient;
+    /* A restart gives no right that the program did not have. */
+    CKPT_INVARIANT((wanted.permitted & ~saved->permitted) == 0);
+    CKPT_INVARIANT((wanted.effective & ~saved->effective) == 0);
+    CKPT_INVARIANT((wanted.bounding & ~saved->bounding) == 0);
+    CKPT_INVARIANT((wanted.ambient & ~saved->ambient) == 0);
     return wanted;
 }
 
@@ -261,10 +269,10 @@ int ckpt_credentials_restore(struct ckpt_failure *failure)
         error = ckpt_credentials_read(0, &here);
     }
     if (error != 0 || !are_equal(&wanted, &here)) {
-        return ckpt_fail(failure, error != 0 ? error : -EPERM,
-                         "the program ran as user %u and group %u with rights that this "
-                         "restart, as user %u and group %u, cannot give it",
-                         now.user[1], now.group[1], start.user[1], start.group[1]);
+        return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_KERNEL, error != 0 ? error : -EPERM,
+                           "the program ran as user %u and group %u with rights that this "
+                           "restart, as user %u and group %u, cannot give it",
+                           now.user[1], now.group[1], start.user[1], start.group[1]);
     }
     return 0;
 }

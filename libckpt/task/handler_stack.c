@@ -8,6 +8,7 @@
  */
 #include "task/handler_stack.h"
 
+#include "base/invariant.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
 #include "task/parking.h"
@@ -67,8 +68,10 @@ static int take(const struct pool *pool)
 static void give(const struct pool *pool, int stack)
 {
     const uint64_t bit = UINT64_C(1) << ((unsigned)stack % BITS);
+    const uint64_t before = __atomic_fetch_and(&pool->taken[(unsigned)stack / BITS], ~bit,
+                                               __ATOMIC_RELEASE);
 
-    (void)__atomic_fetch_and(&pool->taken[(unsigned)stack / BITS], ~bit, __ATOMIC_RELEASE);
+    CKPT_INVARIANT((before & bit) != 0); /* the caller had it */
 }
 
 /* Maps the memory of a stack; only its owner calls this. Returns 0 or -ENOMEM. */
@@ -76,6 +79,7 @@ static int map(const struct pool *pool, int stack)
 {
     long memory;
 
+    CKPT_INVARIANT(stack >= 0 && (uint32_t)stack < pool->capacity);
     if (pool->memory[stack] != NULL) {
         return 0;
     }
@@ -110,6 +114,7 @@ int ckpt_handler_stack_run(enum ckpt_handler_work work, void (*function)(void *a
     }
     error = map(pool, stack);
     if (error == 0) {
+        CKPT_INVARIANT((uintptr_t)(pool->memory[stack] + pool->size) % 16 == 0);
         ckpt_context_call(function, argument, pool->memory[stack] + pool->size);
     }
     give(pool, stack);

@@ -18,11 +18,12 @@
  */
 #include "task/interrupted.h"
 
-#include "journal/sites.h"
+#include "base/invariant.h"
 #include "sys/futex_clock.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
 #include "task/deadline.h"
+#include "process/diverted.h"
 #include "task/parking.h"
 #include "task/pending.h"
 #include "task/program_clock.h"
@@ -110,7 +111,7 @@ static long number_before(const unsigned char *end, const uint64_t *stack)
     if (ckpt_syscall_return != NULL && end == ckpt_syscall_return) {
         return (long)*stack;
     }
-    number = (int32_t)ckpt_journal_site_number(end - SYSCALL_SIZE);
+    number = (int32_t)ckpt_diverted_number(end - SYSCALL_SIZE);
     if (number >= 0) {
         return number;
     }
@@ -276,6 +277,7 @@ static void set_timeout(long number, greg_t *registers)
         left = time_left();
         call.left.tv_sec = left / NANOSECONDS;
         call.left.tv_nsec = left % NANOSECONDS;
+    CKPT_INVARIANT(call.left.tv_sec >= 0 && call.left.tv_nsec >= 0);
     }
 }
 
@@ -316,6 +318,7 @@ int ckpt_interrupted_restart(ucontext_t *context)
         return 0;
     }
     set_timeout(number, registers);
+    CKPT_INVARIANT(may_restart(number));
     registers[REG_RAX] = number;
     registers[REG_RIP] -= SYSCALL_SIZE;
     return 1;
@@ -440,13 +443,14 @@ int ckpt_interrupted_check(struct ckpt_failure *failure)
     const size_t count = ckpt_threads_list(&threads);
 
     for (size_t i = 0; i < count; i++) {
+        CKPT_INVARIANT(threads[i].context != 0 && threads[i].tid != 0); /* it has parked */
         const ucontext_t *context = (const ucontext_t *)threads[i].context;
 
         if (waits_for_owner(context->uc_mcontext.gregs)) {
-            return ckpt_fail(failure, -ENOTSUP,
-                             "thread %d (%s) waits for a mutex with priority inheritance, "
-                             "whose owner could not be told to the kernel after a restart",
-                             threads[i].tid, threads[i].name);
+            return ckpt_refuse(failure, CKPT_REFUSAL_PRIORITY_MUTEX, -ENOTSUP,
+                               "thread %d (%s) waits for a mutex with priority inheritance, "
+                               "whose owner could not be told to the kernel after a restart",
+                               threads[i].tid, threads[i].name);
         }
     }
     return 0;

@@ -9,6 +9,7 @@
  */
 #include "task/leave_clock.h"
 
+#include "base/invariant.h"
 #include "task/program_clock.h"
 #include "task/signals.h"
 #include "task/write_set.h"
@@ -57,9 +58,11 @@ static void finish(ucontext_t *context)
 {
     siginfo_t info = way.info;
 
+    CKPT_INVARIANT(way.is_on && way.handler != NULL);
     context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
     set_mask(context, way.mask);
     lock();
+    CKPT_INVARIANT(trap.threads > 0);
     if (--trap.threads == 0) {
         (void)ckpt_sys_sigaction(SIGTRAP, &trap.before, NULL);
     }
@@ -110,6 +113,7 @@ static int take_trap(const struct ckpt_sigaction *handler)
          !ckpt_write_set_handles(trap.before.handler) &&
          ckpt_sys_sigaction(SIGTRAP, &action, NULL) == 0);
     trap.threads += is_taken;
+    CKPT_INVARIANT(trap.threads >= 0);
     unlock();
     return is_taken;
 }

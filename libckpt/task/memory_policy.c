@@ -4,6 +4,7 @@
  */
 #include "task/memory_policy.h"
 
+#include "base/invariant.h"
 #include "memory/maps.h"
 #include "sys/syscall.h"
 #include "task/parking.h"
@@ -81,6 +82,7 @@ void ckpt_memory_policy_note(size_t place)
     struct policy *const table = __atomic_load_n(&parked, __ATOMIC_ACQUIRE);
 
     if (table != NULL) {
+        CKPT_INVARIANT(place < CKPT_PARKING_CAPACITY);
         read_policy(0, &table[place]);
     }
 }
@@ -148,6 +150,7 @@ void ckpt_memory_policy_restore(void)
     if (parked == NULL) {
         return;
     }
+    CKPT_INVARIANT(count <= CKPT_PARKING_CAPACITY);
     for (const struct memory *memory = list; memory != NULL; memory = memory->next) {
         is_refused |= ckpt_syscall6(SYS_mbind, (long)memory->range.start,
                                     (long)(memory->range.end - memory->range.start),
@@ -167,6 +170,7 @@ void ckpt_memory_policy_restore(void)
 void ckpt_memory_policy_write(size_t place)
 {
     if (parked != NULL) {
+        CKPT_INVARIANT(place < CKPT_PARKING_CAPACITY);
         (void)set_policy(&parked[place]);
     }
 }

@@ -14,6 +14,7 @@
  */
 #include "task/pending.h"
 
+#include "base/invariant.h"
 #include "sys/syscall.h"
 #include "task/parking.h"
 #include "task/process_id.h"
@@ -104,6 +105,9 @@ static int take(uint64_t signals, int32_t tid)
                            (long)&table[place].info, (long)&at_once,
                            sizeof(signals));
     if (signal > 0) { /* otherwise the slot stays empty */
+        /* It is one of those asked for, and never the checkpoint signal. */
+        CKPT_INVARIANT(signal <= CKPT_SIGNAL_COUNT && (signals & CKPT_SIGNAL_BIT(signal)) != 0);
+        CKPT_INVARIANT(ckpt_signals_without_ours(CKPT_SIGNAL_BIT(signal)) != 0);
         table[place].tid = tid;
         __atomic_store_n(&table[place].is_taken, 1, __ATOMIC_RELEASE);
     }
@@ -120,6 +124,7 @@ static long send_once(int32_t tid, siginfo_t *info)
     const int pid = ckpt_sys_getpid(), signal = info->si_signo;
     long status;
 
+    CKPT_INVARIANT(signal >= 1 && signal <= CKPT_SIGNAL_COUNT);
     if (tid != 0) {
         status = ckpt_syscall4(SYS_rt_tgsigqueueinfo, pid, tid, signal,
                                (long)info);
@@ -145,6 +150,7 @@ static long send(int32_t tid, siginfo_t *info)
 /* Sends the recorded signals again, for a thread or the process, starting at `first`. */
 static void give_back(uint32_t first, int32_t tid)
 {
+    CKPT_INVARIANT(first <= places());
     for (uint32_t i = first; i < places(); i++) {
         if (is_taken(i) && table[i].tid == tid) {
             (void)send(tid, &table[i].info);
@@ -187,8 +193,9 @@ int ckpt_pending_save(struct ckpt_failure *failure)
     }
     return count <= CAPACITY
                ? 0
-               : ckpt_fail(failure, -E2BIG, "more than %u signals are waiting",
-                           CAPACITY);
+               : ckpt_refuse(failure, CKPT_REFUSAL_TOO_MANY_OBJECTS, -E2BIG,
+                             "more than %u signals are waiting",
+                             CAPACITY);
 }
 
 /* If this process had sent the signal to itself, replaces the old process id of the sender. */

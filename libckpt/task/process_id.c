@@ -4,6 +4,7 @@
  */
 #include "task/process_id.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "sys/syscall.h"
 #include "task/threads.h"
@@ -140,6 +141,7 @@ const char *ckpt_process_path(const char *path, char *buffer, size_t capacity)
         }
         length = ckpt_text_format(buffer, capacity, PROC "%d", id.kernel);
     }
+    CKPT_INVARIANT(length < capacity);
     if (ckpt_text_starts(rest, TASK)) {
         behind = number_in_path(rest + sizeof(TASK) - 1, &thread);
         if (behind != NULL) {
@@ -148,6 +150,7 @@ const char *ckpt_process_path(const char *path, char *buffer, size_t capacity)
                                        TASK "%d", thread_in_path(thread));
         }
     }
+    CKPT_INVARIANT(length < capacity);
     length += ckpt_text_copy(buffer + length, capacity - length, rest);
     return length + 1 < capacity ? buffer : path;
 }

@@ -2,14 +2,15 @@
 /*
  * program_clock.c - implements program_clock.h.
  *
- * After a restart the saved vDSO consists only of jumps to this kernel's vDSO (restore/vdso.c).
+ * After a restart the saved vDSO consists only of jumps to this kernel's vDSO (process/vdso.c).
  * The jump of clock_gettime is redirected to read_clock() here.
  */
 #include "task/program_clock.h"
 
+#include "base/invariant.h"
 #include "memory/regions.h"
-#include "restore/vdso.h"
 #include "sys/syscall.h"
+#include "process/vdso.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -156,9 +157,11 @@ static void set_offsets(void)
         }
     }
     for (int i = 0; i < GROUPS; i++) {
+        CKPT_INVARIANT(offset[i] != INT64_MIN); /* each group has a clock that was read */
         state.change[i] = offset[i] - state.offset[i];
         state.offset[i] = offset[i];
         state.parts[i] = add(&zero, offset[i]);
+        CKPT_INVARIANT(state.parts[i].tv_nsec >= 0 && state.parts[i].tv_nsec < NANOSECONDS);
     }
 }
 
@@ -239,6 +242,7 @@ static int divert(struct ckpt_failure *failure)
     uint64_t target = 0;
     long closed, error = ckpt_sys_mprotect(image, size, PROT_READ | PROT_WRITE);
 
+    CKPT_INVARIANT(saved.start % PAGE == 0 && size % PAGE == 0);
     if (error == 0) {
         error = ckpt_vdso_divert(image, size, VDSO_FUNCTION,
                                  (uintptr_t)read_clock, &target);
@@ -250,10 +254,10 @@ static int divert(struct ckpt_failure *failure)
     }
     return error == 0
                ? 0
-               : ckpt_fail(failure, (int)error,
-                           "the program's vDSO at %x cannot be changed, so its "
-                           "clocks would jump: error %l",
-                           saved.start, -error);
+               : ckpt_refuse(failure, CKPT_REFUSAL_OTHER_KERNEL, (int)error,
+                             "the program's vDSO at %x cannot be changed, so its "
+                             "clocks would jump: error %l",
+                             saved.start, -error);
 }
 
 int ckpt_clock_start(uint64_t vdso, struct ckpt_failure *failure)
@@ -270,6 +274,7 @@ int ckpt_clock_start(uint64_t vdso, struct ckpt_failure *failure)
     }
     state.vdso_start = vdso;
     state.vdso_end = end_of_vdso(vdso);
+    CKPT_INVARIANT(state.vdso_start <= state.vdso_end && state.vdso_end % PAGE == 0);
     set_offsets();
     __atomic_fetch_add(&ckpt_clock_restart_count, 1, __ATOMIC_RELAXED);
     return 0;

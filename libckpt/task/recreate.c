@@ -11,6 +11,7 @@
  */
 #include "task/threads.h"
 
+#include "base/invariant.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
 #include "task/handler_stack.h"
@@ -121,6 +122,8 @@ static __attribute__((noreturn)) void begin(const void *argument)
     void *context = (void *)thread->context;
     uint32_t generation = ckpt_parking.thaw;
 
+    CKPT_INVARIANT(thread >= ckpt_parking.thread &&
+                   thread < ckpt_parking.thread + CKPT_PARKING_CAPACITY);
     ckpt_registrations_write(thread);
     ckpt_thread_attributes_write((size_t)(thread - ckpt_parking.thread));
     ckpt_memory_policy_write((size_t)(thread - ckpt_parking.thread));
@@ -137,6 +140,7 @@ static int map_scratch(size_t count)
     size_t size = count * SCRATCH_STACK_SIZE;
     long memory;
 
+    CKPT_INVARIANT(count <= CKPT_PARKING_CAPACITY);
     if (size <= scratch_size) {
         return 0;
     }
@@ -156,6 +160,7 @@ static long make_thread(const struct ckpt_thread *thread, size_t index)
                                 CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
                                 CLONE_SETTLS | CLONE_CHILD_CLEARTID;
 
+    CKPT_INVARIANT((index + 1) * SCRATCH_STACK_SIZE <= scratch_size);
     return ckpt_context_clone(flags, scratch + (index + 1) * SCRATCH_STACK_SIZE,
                               (void *)thread->clear_child_tid,
                               (void *)thread->thread_pointer, begin, thread);
@@ -201,5 +206,6 @@ int ckpt_threads_recreate(struct ckpt_failure *failure)
     while ((ready = __atomic_load_n(&born, __ATOMIC_ACQUIRE)) < count) {
         ckpt_sys_futex(&born, FUTEX_WAIT_PRIVATE, ready, NULL);
     }
+    CKPT_INVARIANT(ready == count);
     return 0;
 }

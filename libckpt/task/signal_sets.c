@@ -4,6 +4,7 @@
  */
 #include "task/signal_sets.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "sys/syscall.h"
 
@@ -46,6 +47,7 @@ static long read_lines(char *text, long size, long capacity, struct ckpt_signal_
         line = end + 1;
     }
     size = text + size - line;
+    CKPT_INVARIANT(size >= 0 && size <= capacity);
     memmove(text, line, (size_t)size);
     return size < capacity ? size : 0;
 }

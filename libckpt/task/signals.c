@@ -9,6 +9,7 @@
  */
 #include "task/signals.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
@@ -70,6 +71,7 @@ call_handler(int signal, siginfo_t *info, void *context)
     uint64_t *mask = (uint64_t *)&((ucontext_t *)context)->uc_sigmask;
     const uint64_t was_blocked = *mask & checkpoint_bit(); /* only a handler can have blocked it */
 
+    CKPT_INVARIANT((uintptr_t)handler > (uintptr_t)SIG_IGN); /* a function */
     ckpt_process_id_show_sender(info);
     handler(signal, info, context); /* handlers with one argument ignore the others */
     *mask &= ~checkpoint_bit() | was_blocked;
@@ -103,6 +105,7 @@ static void trampoline(int signal, siginfo_t *info, void *context)
     uintptr_t interrupted = ckpt_thread_pointer_get();
     struct ckpt_halves *halves = ckpt_halves_below(interrupted);
 
+    CKPT_INVARIANT(signal >= 1 && signal <= CKPT_SIGNAL_COUNT);
     open_checkpoint_signal(signal, (const ucontext_t *)context);
     if (halves == NULL) {
         call_handler(signal, info, context);
@@ -138,6 +141,7 @@ static uint64_t take_lock(void)
 
 static void give_lock(uint64_t mask)
 {
+    CKPT_INVARIANT(control.lock == 1); /* ours */
     __atomic_store_n(&control.lock, 0, __ATOMIC_RELEASE);
     ckpt_sys_sigprocmask(SIG_SETMASK, &mask, NULL);
 }
@@ -160,6 +164,7 @@ static int install(int signal, const struct application_action *application)
 {
     struct ckpt_sigaction action;
 
+    CKPT_INVARIANT(signal != control.signal); /* its handler is in threads.c */
     if (!is_function(application->handler)) {
         action = (struct ckpt_sigaction){.handler = application->handler,
                                          .flags = application->flags,
@@ -276,6 +281,7 @@ int ckpt_signals_number(const char *text)
 
 void ckpt_signals_reserve(int signal)
 {
+    CKPT_INVARIANT(signal >= 1 && signal <= CKPT_SIGNAL_COUNT);
     control.signal = signal;
     ckpt_signals_ours = CKPT_SIGNAL_BIT(signal);
 }

@@ -4,6 +4,7 @@
  */
 #include "task/thread_attributes.h"
 
+#include "base/invariant.h"
 #include "sys/syscall.h"
 #include "task/parking.h"
 #include "task/threads.h"
@@ -72,6 +73,7 @@ int ckpt_thread_attributes_save(struct ckpt_failure *failure)
     if (error != 0) {
         return ckpt_fail(failure, error, "no memory for the attributes of threads");
     }
+    CKPT_INVARIANT(count <= CKPT_PARKING_CAPACITY);
     read_attributes(0, &leader);
     for (size_t i = 0; i < count; i++) {
         read_attributes(threads[i].tid, &parked[i]);
@@ -148,6 +150,7 @@ void ckpt_thread_attributes_restore(void)
     if (parked == NULL) {
         return;
     }
+    CKPT_INVARIANT(count <= CKPT_PARKING_CAPACITY);
     read_attributes(0, &start); /* now as set by the new launcher */
     leader = translated(&leader, &former);
     for (size_t i = 0; i < count; i++) {
@@ -159,6 +162,7 @@ void ckpt_thread_attributes_restore(void)
 void ckpt_thread_attributes_write(size_t place)
 {
     if (parked != NULL) {
+        CKPT_INVARIANT(place < CKPT_PARKING_CAPACITY);
         change(&leader, &parked[place]);
     }
 }

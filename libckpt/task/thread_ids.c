@@ -22,6 +22,7 @@
  */
 #include "task/threads.h"
 
+#include "base/invariant.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
 #include "task/parking.h"
@@ -69,6 +70,7 @@ static uint64_t take_lock(void)
 
 static void give_lock(uint64_t mask)
 {
+    CKPT_INVARIANT(lock == 1); /* ours */
     __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
     ckpt_sys_sigprocmask(SIG_SETMASK, &mask, NULL);
 }
@@ -76,6 +78,7 @@ static void give_lock(uint64_t mask)
 static void note(uintptr_t thread_pointer, int32_t *tid_word, int kernel_tid,
                  int former_tid)
 {
+    CKPT_INVARIANT(identities != NULL && count <= CAPACITY);
     if (count < CAPACITY) {
         identities[count] = (struct identity){
             .thread_pointer = thread_pointer,
@@ -202,6 +205,7 @@ void ckpt_threads_register_self(void)
     forget_ended(tid);
     ckpt_sys_prctl(PR_GET_TID_ADDRESS, (unsigned long)&tid_word, 0, 0, 0);
     if (tid_word != NULL && is_remembered(tid)) {
+        CKPT_INVARIANT(next_invented >= FIRST_INVENTED_ID && next_invented < 1 << 30);
         *tid_word = next_invented++;
         note(ckpt_thread_pointer_get(), tid_word, tid, 0);
     }

@@ -14,13 +14,13 @@
 #include "task/threads.h"
 
 #include "base/directory.h"
+#include "base/invariant.h"
 #include "base/text.h"
-#include "journal/sites.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
-#include "sys/xsave.h"
 #include "task/busy.h"
-#include "task/descriptor_room.h"
+#include "process/descriptor_room.h"
+#include "process/diverted.h"
 #include "task/handler_stack.h"
 #include "task/interrupted.h"
 #include "task/leave_clock.h"
@@ -29,6 +29,7 @@
 #include "task/pending.h"
 #include "task/program_clock.h"
 #include "task/signal_sets.h"
+#include "process/xsave.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -117,6 +118,7 @@ static void park(void *context)
     if (place < 0) {
         return;
     }
+    CKPT_INVARIANT((uint32_t)place < CKPT_PARKING_CAPACITY && is_freeze(generation));
     thread = &ckpt_parking.thread[place];
     thread->context = (uintptr_t)context;
     ckpt_pending_note_thread();
@@ -250,7 +252,7 @@ static void on_checkpoint_signal(int signal, siginfo_t *info, void *context)
     }
     answer_apart(info, context, in_lower, tid);
     if (!in_lower) { /* the journal may have begun another generation meanwhile */
-        ckpt_journal_site_rewind(context);
+        ckpt_diverted_rewind(context);
     }
     if (switched) {
         ckpt_thread_pointer_set(interrupted);
@@ -347,6 +349,7 @@ static int ask_to_park(int tid)
             return 0;
         }
     }
+    CKPT_INVARIANT(control.asked_count <= CKPT_PARKING_CAPACITY);
     if (control.asked_count == CKPT_PARKING_CAPACITY) {
         return -E2BIG;
     }
@@ -434,10 +437,10 @@ static int report_running(struct ckpt_failure *failure, int tid, int timeout_ms)
     char name[17];
 
     name_of(tid, name);
-    return ckpt_fail(failure, -ETIMEDOUT,
-                     "thread %d (%s) did not stop within %d ms of signal %d: "
-                     "it waits in the kernel",
-                     tid, name, timeout_ms, control.signal);
+    return ckpt_refuse(failure, CKPT_REFUSAL_THREAD_NOT_STOPPED, -ETIMEDOUT,
+                       "thread %d (%s) did not stop within %d ms of signal %d: "
+                       "it waits in the kernel",
+                       tid, name, timeout_ms, control.signal);
 }
 
 static int report_deaf(struct ckpt_failure *failure, int tid)
@@ -446,10 +449,10 @@ static int report_deaf(struct ckpt_failure *failure, int tid)
 
     control.deaf = tid;
     name_of(tid, name);
-    return ckpt_fail(failure, -ETIMEDOUT,
-                     "thread %d (%s) blocks signal %d, by which threads are "
-                     "stopped for a checkpoint",
-                     tid, name, control.signal);
+    return ckpt_refuse(failure, CKPT_REFUSAL_SIGNAL_BLOCKED, -ETIMEDOUT,
+                       "thread %d (%s) blocks signal %d, by which threads are "
+                       "stopped for a checkpoint",
+                       tid, name, control.signal);
 }
 
 static int report_short(struct ckpt_failure *failure)
@@ -474,8 +477,10 @@ static void open_gate(void)
     uint64_t gate = load_gate();
     uint32_t generation = generation_of(gate) + 1;
 
+    CKPT_INVARIANT(is_freeze(generation)); /* the freeze before has been thawed */
     ckpt_busy_set(CKPT_BUSY_FREEZING);
     ckpt_sys_sigprocmask(SIG_SETMASK, &all, &control.leader_mask);
+    CKPT_INVARIANT(places_of(gate) <= CKPT_PARKING_CAPACITY);
     for (uint32_t i = 0; i < places_of(gate); i++) {
         ckpt_parking.thread[i].tid = 0;
     }
@@ -549,6 +554,11 @@ int ckpt_threads_freeze(int timeout_ms, struct ckpt_failure *failure)
     return status;
 }
 
+int ckpt_threads_are_frozen(void)
+{
+    return is_freeze(generation_of(load_gate()));
+}
+
 void ckpt_threads_thaw(void)
 {
     uint64_t gate = load_gate();
@@ -558,6 +568,7 @@ void ckpt_threads_thaw(void)
     if (!is_freeze(generation_of(gate))) {
         return;
     }
+    CKPT_INVARIANT(ckpt_parking.leader == ckpt_sys_gettid()); /* who froze, thaws */
     /* Close the gate; the next freeze clears the slots. */
     while (!__atomic_compare_exchange_n(
         &ckpt_parking.gate, &gate,
@@ -569,6 +580,7 @@ void ckpt_threads_thaw(void)
                                      __ATOMIC_ACQUIRE)) < places_of(gate)) {
         ckpt_sys_futex(&ckpt_parking.parked, FUTEX_WAIT_PRIVATE, parked, NULL);
     }
+    CKPT_INVARIANT(parked == places_of(gate));
     __atomic_store_n(&ckpt_parking.thaw, generation, __ATOMIC_RELEASE);
     ckpt_sys_futex(&ckpt_parking.thaw, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL);
     ckpt_busy_clear(CKPT_BUSY_FREEZING);
@@ -581,6 +593,7 @@ void ckpt_threads_notify(int tid)
 {
     siginfo_t info = {.si_signo = control.signal, .si_code = SI_QUEUE};
 
+    CKPT_INVARIANT(control.signal >= 1 && control.signal <= CKPT_SIGNAL_COUNT);
     info.si_pid = ckpt_sys_getpid();
     while (ckpt_syscall4(SYS_rt_tgsigqueueinfo, info.si_pid, tid, control.signal,
                          (long)&info) == -EAGAIN) {
@@ -595,8 +608,11 @@ void ckpt_threads_notify_again(void)
 
 size_t ckpt_threads_list(const struct ckpt_thread **threads_p)
 {
+    const size_t count = places_of(load_gate());
+
+    CKPT_INVARIANT(count <= CKPT_PARKING_CAPACITY);
     *threads_p = ckpt_parking.thread;
-    return places_of(load_gate());
+    return count;
 }
 
 /* Measures a signal frame of the leader. A message announced by a merged signal is not lost:

@@ -66,6 +66,9 @@ void ckpt_threads_leave_handler(void);
  */
 int ckpt_threads_freeze(int timeout_ms, struct ckpt_failure *failure);
 
+/* Returns 1 between the freeze and the thaw, also in a restarted process. Context: any. */
+int ckpt_threads_are_frozen(void);
+
 /* Releases the parked threads and restores the leader's signal mask; does nothing without a
  * freeze. Context: quiesced. */
 void ckpt_threads_thaw(void);

@@ -15,6 +15,7 @@
  */
 #include "task/timers.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "memory/maps.h"
 #include "sys/syscall.h"
@@ -35,6 +36,8 @@
 
 static const int interval_kinds[] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
 #define INTERVAL_KINDS 3
+_Static_assert(sizeof(interval_kinds) / sizeof(interval_kinds[0]) == INTERVAL_KINDS,
+               "each kind has an entry");
 
 #define SEVERAL_TICKS INT64_C(30000000) /* nanoseconds, at 100 ticks per second */
 
@@ -171,17 +174,17 @@ static int check(const struct timer *timer, struct ckpt_failure *failure)
         thread = "is for";
     } else if (timer->clock < 0 && !is_of_thread(timer->clock) &&
                timer->clock >> 3 != -1) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "timer %d cannot be saved: it measures the processor "
-                         "time of another process",
-                         timer->id);
+        return ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_TIMER, -ENOTSUP,
+                           "timer %d cannot be saved: it measures the processor "
+                           "time of another process",
+                           timer->id);
     }
     return thread == NULL
                ? 0
-               : ckpt_fail(failure, -ENOTSUP,
-                           "timer %d cannot be saved: it %s a thread that has "
-                           "ended, or is not known",
-                           timer->id, thread);
+               : ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_TIMER, -ENOTSUP,
+                             "timer %d cannot be saved: it %s a thread that has "
+                             "ended, or is not known",
+                             timer->id, thread);
 }
 
 static int read_time(struct timer *timer, struct ckpt_failure *failure)
@@ -210,6 +213,7 @@ static void insert(const struct timer *timer)
     for (; i > 0 && saved.timers[i - 1].id > timer->id; i--) {
         saved.timers[i] = saved.timers[i - 1];
     }
+    CKPT_INVARIANT(i == 0 || saved.timers[i - 1].id < timer->id); /* ids are unique */
     saved.timers[i] = *timer;
 }
 
@@ -304,6 +308,7 @@ int ckpt_timers_save(struct ckpt_arena *arena, struct ckpt_failure *failure)
         if (error == 0) {
             error = read_time(&timer, failure);
         }
+        CKPT_INVARIANT(saved.count < entries);
         insert(&timer);
     }
     return error;

@@ -10,6 +10,7 @@
 #endif
 #include "task/write_set.h"
 
+#include "base/invariant.h"
 #include "sys/syscall.h"
 #include "task/parking.h"
 
@@ -78,8 +79,12 @@ static void note_word(struct ckpt_write_set *part, size_t from)
 static void note_page(const char *page)
 {
     struct ckpt_write_set *part = part_of(page);
-    const size_t from = (size_t)(page - part->start);
+    size_t from;
 
+    if (!CKPT_INVARIANT(part != NULL)) { /* the page was opened as one of the set */
+        return;
+    }
+    from = (size_t)(page - part->start);
     for (size_t i = from; i < from + PAGE; i += sizeof(uint64_t)) {
         if (word_at(part->start + i) != word_at(part->seen + i)) {
             note_word(part, i);
@@ -89,6 +94,7 @@ static void note_page(const char *page)
 
 static void close_pages(void)
 {
+    CKPT_INVARIANT(trace.page_count >= 0 && trace.page_count <= MOST_OPEN);
     for (int i = 0; i < trace.page_count; i++) {
         note_page(trace.page[i]);
         if (trace.is_on) {
@@ -207,6 +213,7 @@ static void free_part(struct ckpt_write_set *part)
 
 int ckpt_write_set_add(struct ckpt_write_set *part, char *start, size_t size)
 {
+    CKPT_INVARIANT((uintptr_t)start % PAGE == 0 && size % PAGE == 0 && !trace.is_on);
     *part = (struct ckpt_write_set){.start = start, .size = size};
     part->seen = new_pages(size);
     part->changed = new_pages(size);
@@ -234,8 +241,10 @@ static int install(int signal, void (*handler)(int, siginfo_t *, void *),
 
 int ckpt_write_set_begin(void)
 {
-    int error = install(SIGTRAP, on_step, &trace.trap_before);
+    int error;
 
+    CKPT_INVARIANT(!trace.is_on); /* a second begin would lose the program's handlers */
+    error = install(SIGTRAP, on_step, &trace.trap_before);
     if (error == 0) {
         error = install(SIGSEGV, on_fault, &trace.fault_before);
     }
@@ -258,6 +267,7 @@ int ckpt_write_set_end(void)
 
 void ckpt_write_set_free(void)
 {
+    CKPT_INVARIANT(!trace.is_on);
     for (struct ckpt_write_set *part = trace.first; part != NULL; part = part->next) {
         free_part(part);
     }

@@ -21,7 +21,7 @@
 #include "memory/layout.h"
 #include "memory/regions.h"
 #include "sys/cpu.h"
-#include "sys/xsave.h"
+#include "process/xsave.h"
 #include "task/threads.h"
 
 #include <asm/prctl.h>
@@ -96,7 +96,7 @@ static uint64_t thread_pointer(void)
     return value;
 }
 
-static void die(const char *why)
+static _Noreturn void die(const char *why)
 {
     fprintf(stderr, "restore_subject: round %d: %s\n", round, why);
     _exit(1);

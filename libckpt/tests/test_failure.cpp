@@ -12,6 +12,7 @@ extern "C" {
 #include <cstring>
 #include <gtest/gtest.h>
 #include <string>
+#include <utility>
 
 namespace
 {
@@ -40,6 +41,40 @@ TEST(Failure, cuts_a_text_that_is_too_long)
 
     ckpt_fail(&failure, -1, "%s", longer.c_str());
     EXPECT_EQ(std::strlen(failure.text), sizeof(failure.text) - 1);
+}
+
+TEST(Failure, a_refusal_has_the_identity_that_is_given)
+{
+    ckpt_failure failure;
+
+    EXPECT_EQ(ckpt_refuse(&failure, CKPT_REFUSAL_LIVING_CHILD, -ENOTSUP, "process %d", 7),
+              -ENOTSUP);
+    EXPECT_EQ(failure.identity, CKPT_REFUSAL_LIVING_CHILD);
+    EXPECT_STREQ(failure.text, "process 7");
+}
+
+TEST(Failure, a_failed_call_has_the_identity_of_its_error)
+{
+    const std::pair<int, ckpt_refusal> expected[] = {
+        {-ENOMEM, CKPT_REFUSAL_NO_MEMORY},
+        {-ENOSPC, CKPT_REFUSAL_NO_SPACE},
+        {-EDQUOT, CKPT_REFUSAL_NO_SPACE},
+        {-EMFILE, CKPT_REFUSAL_TOO_MANY_DESCRIPTORS},
+        {-EIO, CKPT_REFUSAL_SYSTEM_ERROR},
+    };
+
+    for (const auto &[error, identity] : expected) {
+        ckpt_failure failure;
+        ckpt_fail(&failure, error, "x");
+        EXPECT_EQ(failure.identity, identity) << error;
+    }
+}
+
+TEST(Failure, a_number_without_a_name_is_unnamed)
+{
+    EXPECT_STREQ(ckpt_refusal_name(CKPT_REFUSAL_ENDED_CHILD), "ended-child");
+    EXPECT_STREQ(ckpt_refusal_name(CKPT_REFUSAL_NONE), "unnamed");
+    EXPECT_STREQ(ckpt_refusal_name(static_cast<ckpt_refusal>(4095)), "unnamed");
 }
 
 TEST(Text, format_reports_its_length)

@@ -6,7 +6,7 @@ extern "C" {
 #include "base/arena.h"
 #include "ckpt/snapshot.h"
 #include "memory/advice.h"
-#include "task/frozen_copy.h"
+#include "process/frozen_copy.h"
 }
 
 #include <algorithm>
@@ -57,7 +57,7 @@ class FrozenCopy : public testing::Test
 
     void make()
     {
-        ckpt_failure failure = {""};
+        ckpt_failure failure = {};
         ASSERT_EQ(ckpt_frozen_copy_make(&copy, getpid(), &failure), 0)
             << failure.text;
     }
@@ -224,7 +224,7 @@ TEST_F(FrozenCopy, AdviceIsFoundAmongVeryManyMappings)
     constexpr std::size_t pages = 20000; /* their list has more than a MiB */
     void *many = mmap(nullptr, pages * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ckpt_arena arena;
-    ckpt_failure failure = {""};
+    ckpt_failure failure = {};
 
     ASSERT_NE(many, MAP_FAILED);
     for (std::size_t i = 0; i < pages; i += 2) {
@@ -244,7 +244,7 @@ TEST_F(FrozenCopy, AdviceIsFoundAmongVeryManyMappings)
 TEST_F(FrozenCopy, IsRefusedForMemoryThatIsNotInherited)
 {
     ckpt_arena arena;
-    ckpt_failure failure = {""};
+    ckpt_failure failure = {};
 
     ckpt_advice_given();
     ASSERT_EQ(madvise(memory, page, MADV_DONTFORK), 0);

@@ -8,10 +8,11 @@
 extern "C" {
 #include "ckpt/journal.h"
 #include "journal/call.h"
-#include "journal/checksum.h"
+#include "journal/log/checksum.h"
 #include "journal/journal.h"
-#include "journal/record_locks.h"
+#include "journal/log/record_locks.h"
 #include "journal/sites.h"
+#include "process/diverted.h"
 }
 
 #include <gtest/gtest.h>
@@ -433,6 +434,32 @@ TEST_F(Journal, LimitOfFileSizesDoesNotEndTheProgram)
     });
 }
 
+TEST_F(Journal, ErrorAtAMarkLosesNoLaterRecord)
+{
+    run([this] {
+        const std::string name(200, 'n');
+        std::uintmax_t size = 0;
+        rlimit before{};
+        ckpt_failure failure{};
+        for (int i = 0; i < 400; i++) { /* more records than are gathered for one write */
+            put((name + std::to_string(i)).c_str(), "w", "text");
+        }
+        for (const auto &file : fs::directory_iterator(journal_)) {
+            size += file.path().extension() == ".log" ? file.file_size() : 0;
+        }
+        REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+        /* The log has room for the mark, but not for the files in use. */
+        const rlimit limit{size + sizeof(ckpt_journal_record), before.rlim_max};
+        REQUIRE(signal(SIGXFSZ, SIG_IGN) != SIG_ERR); /* a rank that is saved blocks it */
+        REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+        REQUIRE(ckpt_journal_mark(1, 0, &failure) == -EFBIG);
+        REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
+        put("after", "w", "text");
+    });
+    const auto all = texts();
+    EXPECT_NE(std::ranges::find(all, "ABSENT after"), all.end());
+}
+
 TEST_F(Journal, MarkBeginsAgain)
 {
     run([] {
@@ -702,18 +729,18 @@ TEST_F(Journal, InterruptedCallBeginsAgain)
         auto *code = reinterpret_cast<const unsigned char *>(&unlink);
         ucontext_t context{};
         for (int i = 0; i < 64; i++) {
-            if (ckpt_journal_site_number(code + i) == 87) {
+            if (ckpt_diverted_number(code + i) == 87) {
                 context.uc_mcontext.gregs[REG_RIP] = reinterpret_cast<greg_t>(code + i);
             }
         }
         const greg_t at = context.uc_mcontext.gregs[REG_RIP];
         REQUIRE(at != 0);
-        ckpt_journal_site_rewind(&context);
+        ckpt_diverted_rewind(&context);
         const greg_t again = context.uc_mcontext.gregs[REG_RIP];
         /* The stub: it has all arguments. */
         const unsigned char load[] = {0x49, 0xbb};
         REQUIRE(std::memcmp(reinterpret_cast<const void *>(again), load, 2) == 0);
-        ckpt_journal_site_rewind(&context); /* elsewhere: no effect */
+        ckpt_diverted_rewind(&context); /* elsewhere: no effect */
         REQUIRE(context.uc_mcontext.gregs[REG_RIP] == again);
     });
 }

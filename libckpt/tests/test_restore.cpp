@@ -7,9 +7,9 @@ extern "C" {
 #include "memory/regions.h"
 #include "restore/restore.h"
 #include "restore/space.h"
-#include "restore/vdso.h"
+#include "process/vdso.h"
 #include "sys/cpu.h"
-#include "sys/xsave.h"
+#include "process/xsave.h"
 }
 
 #include <algorithm>

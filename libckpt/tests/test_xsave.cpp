@@ -5,7 +5,7 @@
  */
 extern "C" {
 #include "sys/thread_pointer.h"
-#include "sys/xsave.h"
+#include "process/xsave.h"
 #include "task/threads.h"
 }
 

@@ -3,7 +3,7 @@
  * finalize.c - the end of MPI (MPI 3.1, section 8.7).
  */
 #include "adapt/constants.h"
-#include "lower/host_exit.h"
+#include "lower/host/host_exit.h"
 
 #include <mpi.h>
 

@@ -4,7 +4,7 @@
  * them.
  *
  * An operation gets no user data, so each has its own entry point, which jumps
- * to ckpt_op_call() with its number (handles/thunks.S).
+ * to ckpt_op_call() with its number (handles/types/thunks.S).
  *
  * Context of all: normal (lower half).
  */

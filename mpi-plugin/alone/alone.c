@@ -4,38 +4,35 @@
  */
 #include "alone/alone.h"
 
-#include "alone/identity.h"
 #include "alone/nothing_lower.h"
 #include "alone/shell.h"
+#include "base/invariant.h"
 #include "base/text.h"
 #include "ckpt/wire.h"
-#include "cut/agent_link.h"
-#include "cut/rank_page.h"
-#include "cut/report.h"
-#include "cut/service.h"
+#include "cut/messages/report.h"
+#include "cut/service/service.h"
 #include "files/input.h"
-#include "runtime/init.h"
+#include "link/agent_link.h"
+#include "link/identity.h"
+#include "link/launch_name.h"
+#include "link/rank_page.h"
+#include "runtime/crossing.h"
 #include "runtime/runtime.h"
+#include "runtime/state.h"
 #include "sys/syscall.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 
-static int alone;
-static int began_alone;
 static int process; /* pid of the program, not of its forks */
-
-int ckpt_alone(void)
-{
-    return alone;
-}
 
 static void open_program(void)
 {
     extern char **environ;
     int error;
 
+    CKPT_INVARIANT(!ckpt_alone);
     ckpt_runtime_enter(environ, getauxval(AT_SYSINFO_EHDR));
     ckpt_runtime_open_process();
     ckpt_nothing_lower(&ckpt_lower);
@@ -45,8 +42,8 @@ static void open_program(void)
         return;
     }
     process = ckpt_sys_getpid();
-    alone = 1;
-    began_alone = 1;
+    ckpt_alone = 1;
+    ckpt_launch_name_alone();
     ckpt_service_open();
 }
 
@@ -70,13 +67,13 @@ __attribute__((constructor)) static void begin(void)
 
 void ckpt_alone_end(void)
 {
-    if (!alone) {
+    if (!ckpt_alone) {
         return;
     }
     ckpt_service_close();
     ckpt_agent_disconnect();
     ckpt_rank_page_close();
-    alone = 0;
+    ckpt_alone = 0;
 }
 
 /* Runs at exit(3), in any thread. The agent then gives up a checkpoint under
@@ -85,7 +82,7 @@ __attribute__((destructor)) static void end(void)
 {
     struct ckpt_message message = {.type = CKPT_MSG_GOODBYE};
 
-    if (alone && process == ckpt_sys_getpid() && ckpt_agent_connected()) {
+    if (ckpt_alone && process == ckpt_sys_getpid() && ckpt_agent_connected()) {
         (void)ckpt_agent_send(&message, -1);
     }
 }
@@ -97,15 +94,4 @@ void ckpt_alone_resume(const struct ckpt_resume_info *info)
     ckpt_runtime_enter((char *const *)(uintptr_t)info->environment, info->vdso);
     ckpt_identity_renew(environ);
     process = ckpt_sys_getpid();
-}
-
-int ckpt_alone_launch_name(char *name, size_t size)
-{
-    char identity[CKPT_IDENTITY_SIZE];
-
-    if (began_alone) {
-        ckpt_identity(identity);
-        ckpt_text_format(name, size, CKPT_LAUNCH_ALONE "%s", identity);
-    }
-    return began_alone;
 }

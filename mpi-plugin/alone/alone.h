@@ -12,12 +12,6 @@
 
 #include "ckpt/snapshot.h"
 
-#include <stddef.h>
-
-/* Returns 1 while this process is a rank without MPI: then no function of the
- * lower half may be called, and MPI_COMM_WORLD has no members. Context: any. */
-int ckpt_alone(void);
-
 /* Called when MPI begins: detaches from the agent. Does nothing for other
  * programs. Context: normal. */
 void ckpt_alone_end(void);
@@ -25,9 +19,5 @@ void ckpt_alone_end(void);
 /* Called after a restart instead of loading a lower half: records the new
  * launch. Context: quiesced. */
 void ckpt_alone_resume(const struct ckpt_resume_info *info);
-
-/* Writes the launch name (cut/launch_name.h) of a program that began alone, and
- * returns 1; else returns 0 and leaves `name` unchanged. Context: any. */
-int ckpt_alone_launch_name(char *name, size_t size);
 
 #endif

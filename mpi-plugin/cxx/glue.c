@@ -11,7 +11,7 @@
 #include "handles/attribute.h"
 #include "handles/communicator.h"
 #include "handles/kinds.h"
-#include "wrap/wrapper.h"
+#include "handles/wrapper.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

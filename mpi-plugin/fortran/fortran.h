@@ -15,7 +15,7 @@
 #ifndef CKPT_FORTRAN_H
 #define CKPT_FORTRAN_H
 
-#include "wrap/wrapper.h"
+#include "handles/wrapper.h"
 
 /* mpi.h has macros with these names. */
 #undef MPI_COMM_DUP_FN

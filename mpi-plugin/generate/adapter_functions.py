@@ -259,7 +259,8 @@ def names(openmpi, mpich):
 
 def functions_c(openmpi, mpich):
     lines = [banner("adapt_functions.c", "Open MPI's functions on top of MPICH.")]
-    lines += [f'#include "adapt/{name}.h"' for name in ("arguments", "handle", "status", "topology")]
+    headers = ("arguments", "handle", "status", "topology")
+    lines += [f'#include "adapt/{name}.h"' for name in headers]
     lines.append("")
     errors = []
     for name in names(openmpi, mpich):

@@ -45,7 +45,11 @@ _MACRO = re.compile(r"^#define (MPI_\w+) ", re.MULTILINE)
 
 def _run_preprocessor(command, arguments):
     result = subprocess.run(
-        command + arguments, input="#include <mpi.h>\n", text=True, capture_output=True
+        command + arguments,
+        input="#include <mpi.h>\n",
+        text=True,
+        capture_output=True,
+        check=False,
     )
     if result.returncode != 0:
         raise HeaderError(f"the preprocessor failed on mpi.h:\n{result.stderr}")
@@ -57,7 +61,7 @@ def _without_attributes(text):
     text = _STRING.sub('""', text)
     pieces = []
     position = 0
-    for match in iter(lambda: _ATTRIBUTE.search(text, position), None):
+    while match := _ATTRIBUTE.search(text, position):
         pieces.append(text[position : match.start()])
         depth, position = 1, match.end()
         while depth > 0:

@@ -14,7 +14,7 @@ class Collective:
 
     send, receive: number of data blocks that this member sends and receives.
     flow: the members whose data a result depends on (enum ckpt_flow in
-        cut/nonblocking.h).
+        cut/collectives/nonblocking.h).
     in_place: the parameter that may be MPI_IN_PLACE, or None.
     consumes: 1 if the call then overwrites its input before it is complete,
         so that a restart cannot enter it again.

@@ -85,7 +85,7 @@ def _fits(objects):
 def predefined_table_c(objects):
     lines = [banner("predefined_table.c", "table of the predefined objects.")]
     for name in (
-        "cut/message_log",
+        "handles/message_log",
         "handles/communicator",
         "handles/handles",
         "handles/request",
@@ -123,7 +123,7 @@ def fortran_handles_c(numbers, objects):
 
 def bindings_c(binding_symbols):
     lines = [banner("bindings.c", "functions that language bindings take from libmpi.")]
-    lines += ['#include "generate/support.h"', ""]
+    lines += ['#include "wrap/support.h"', ""]
     lines += ["#pragma GCC visibility push(default)", ""]
     for name, what in sorted(binding_symbols.functions.items()):
         lines += [f"void {name}(void);", f"void {name}(void)", "{"]

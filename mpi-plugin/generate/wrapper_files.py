@@ -58,17 +58,17 @@ _FILES = (
 )
 
 _INCLUDES = """
-#include "cut/collective.h"
-#include "generate/support.h"
+#include "cut/collectives/collective.h"
+#include "wrap/support.h"
 #include "handles/attribute.h"
 #include "handles/early_info.h"
-#include "handles/file.h"
+#include "handles/files/file.h"
 #include "handles/request.h"
 #include "handles/window.h"
-#include "independent/entry.h"
-#include "independent/sync.h"
+#include "independent/calls/entry.h"
+#include "independent/calls/sync.h"
 #include "wrap/persistent.h"
-#include "wrap/wrapper.h"
+#include "handles/wrapper.h"
 
 #include <stdlib.h>
 """
@@ -76,7 +76,7 @@ _INCLUDES = """
 
 _FORTRAN_INCLUDES = """
 #include "fortran/fortran.h"
-#include "generate/support.h"
+#include "wrap/support.h"
 
 #include <stdlib.h>
 

@@ -265,7 +265,7 @@ class CollectiveWrapper(Wrapper):
         self.checks[:0] = [valid, *self._independent(), *self._split()]
 
     def _independent(self):
-        """Barriers of all ranks can be replayed (independent/sync.h)."""
+        """Barriers of all ranks can be replayed (independent/calls/sync.h)."""
         if self.name != "Barrier":
             return []
         own = ["ckpt_begin();", "code = ckpt_sync_barrier();",

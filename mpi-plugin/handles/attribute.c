@@ -5,8 +5,9 @@
  */
 #include "handles/attribute.h"
 
+#include "base/invariant.h"
 #include "handles/attribute_functions.h"
-#include "wrap/wrapper.h"
+#include "handles/wrapper.h"
 
 #include <stdlib.h>
 
@@ -52,6 +53,7 @@ static int keyval_known(int id)
 
 static void keyval_drop(struct keyval *keyval)
 {
+    CKPT_INVARIANT(keyval->kind != 0 && keyval->references > 0);
     if (--keyval->references == 0) {
         keyval->kind = 0;
         free(keyval->owned);
@@ -77,6 +79,7 @@ static int keyval_add(const struct keyval *keyval, int *id_p)
         keyvals = grown;
         keyval_capacity = capacity;
     }
+    CKPT_INVARIANT(i < keyval_capacity && keyvals[i].kind == 0 && keyval->references == 1);
     keyvals[i] = *keyval;
     *id_p = CKPT_FIRST_KEYVAL + i;
     return MPI_SUCCESS;
@@ -98,6 +101,7 @@ int ckpt_keyval_create(enum ckpt_kind kind, enum ckpt_language language,
 void ckpt_keyval_own(int keyval, void *memory)
 {
     ckpt_guard();
+    CKPT_INVARIANT(keyval >= CKPT_FIRST_KEYVAL && keyval - CKPT_FIRST_KEYVAL < keyval_capacity);
     keyvals[keyval - CKPT_FIRST_KEYVAL].owned = memory;
     ckpt_unguard();
 }

@@ -4,6 +4,7 @@
  */
 #include "handles/byte_type.h"
 
+#include "base/invariant.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
 
@@ -19,6 +20,7 @@ static int join(size_t size, MPI_Datatype block, MPI_Datatype *type)
     const MPI_Datatype types[] = {block, CKPT_LOWER(MPI_BYTE)};
     int code;
 
+    CKPT_INVARIANT(size / BLOCK <= INT_MAX);
     CKPT_CALL(code, Type_create_struct, 2, lengths, places, types, type);
     return code;
 }

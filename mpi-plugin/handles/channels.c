@@ -4,6 +4,7 @@
  */
 #include "handles/channels.h"
 
+#include "base/invariant.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
 #include "runtime/runtime.h"
@@ -71,6 +72,7 @@ int ckpt_channels_open(void)
 
 static void set_channel(MPI_Comm comm)
 {
+    CKPT_INVARIANT(comm->channels[1] == NULL || twofold);
     comm->channel = comm->channels[comm->channels[1] == NULL ? 0 : colour];
 }
 

@@ -10,13 +10,13 @@
 #include "handles/communicator.h"
 
 #include "base/arena.h"
-#include "cut/message_log.h"
-#include "cut/partition.h"
-#include "cut/rank_page.h"
+#include "base/invariant.h"
 #include "handles/attribute.h"
 #include "handles/channels.h"
 #include "handles/hints.h"
 #include "handles/kinds.h"
+#include "handles/message_log.h"
+#include "link/rank_page.h"
 #include "runtime/crossing.h"
 #include "runtime/free_later.h"
 
@@ -159,6 +159,9 @@ static void take_clock(MPI_Comm comm)
 {
     comm->slot = UINT32_MAX;
     if (comm->size > 1 || comm->inter) {
+        /* 0 is MPI_COMM_SELF's: other ranks would take it for theirs. No checkpoint has a
+         * communicator with processes of another job. */
+        CKPT_INVARIANT(comm->id != 0 || comm->foreign);
         comm->slot = ckpt_rank_page_take(comm->id);
         comm->unclocked = comm->slot == UINT32_MAX;
     }
@@ -181,6 +184,7 @@ MPI_Comm ckpt_communicator_adopt(const struct ckpt_new_communicator *fresh,
         free(comm);
         return NULL;
     }
+    CKPT_INVARIANT(comm->rank >= 0 && comm->rank < comm->size && comm->peers > 0);
     ckpt_channels_bind(comm, fresh->second);
     comm->id = fresh->id;
     comm->errhandler =
@@ -227,6 +231,7 @@ MPI_Comm ckpt_communicator_twin(MPI_Comm comm, const char *creator, void *site)
     if (twin == NULL) {
         return NULL;
     }
+    CKPT_INVARIANT(comm->local_members[comm->rank] == MPI_COMM_WORLD->rank);
     twin->id = twin_id(comm);
     twin->rank = comm->rank;
     twin->size = comm->size;
@@ -319,17 +324,29 @@ static void retire_counters(MPI_Comm comm)
 {
     for (int i = 0; i < comm->peers; i++) {
         if (comm->members[i] != MPI_UNDEFINED) {
+            CKPT_INVARIANT(comm->members[i] >= 0 && comm->members[i] < MPI_COMM_WORLD->size);
             retired[comm->members[i]].sent += comm->sent[i];
             retired[comm->members[i]].received += comm->received[i];
         }
     }
 }
 
+static void discard_transfers(MPI_Comm comm)
+{
+    while (comm->made != NULL) {
+        struct ckpt_made *entry = comm->made;
+
+        comm->made = entry->next;
+        ckpt_memory_free(entry, sizeof(*entry));
+    }
+}
+
 void ckpt_communicator_destroy(MPI_Comm comm)
 {
+    CKPT_INVARIANT(comm->clock != NULL); /* not destroyed before */
     retire_counters(comm);
     ckpt_log_discard(comm);
-    ckpt_partition_discard(comm);
+    discard_transfers(comm);
     if (comm->slot != UINT32_MAX) {
         ckpt_rank_page_give(comm->slot);
     }
@@ -351,6 +368,7 @@ static void count(MPI_Comm comm, struct ckpt_peer *peers)
 {
     for (int i = 0; i < comm->peers; i++) {
         if (comm->members[i] != MPI_UNDEFINED) {
+            CKPT_INVARIANT(comm->members[i] >= 0 && comm->members[i] < MPI_COMM_WORLD->size);
             peers[comm->members[i]].sent += comm->sent[i];
             peers[comm->members[i]].received += comm->received[i];
         }
@@ -364,6 +382,7 @@ void ckpt_communicators_count(struct ckpt_peer *peers, int rank_count)
     if (retired == NULL) { /* no counters exist yet */
         return;
     }
+    CKPT_INVARIANT(rank_count == MPI_COMM_WORLD->size);
     for (int i = 0; i < rank_count; i++) {
         peers[i].sent = retired[i].sent;
         peers[i].received = retired[i].received;
@@ -443,6 +462,7 @@ int ckpt_communicator_rebuild(MPI_Comm comm)
     MPI_Comm lower = NULL;
     int code;
 
+    CKPT_INVARIANT(comm->local_members != NULL && comm->members != NULL);
     if (comm->inter) {
         code = rebuild_inter(comm, tag, &lower);
     } else {

@@ -38,7 +38,25 @@ struct ompi_communicator_t {
     int hinted;           /* equal on all members: handles/hints.h */
     char *hints;          /* pairs as in handles/info.h, or NULL */
     size_t hints_size;
-    struct ckpt_made *made; /* partitioned transfers on it: cut/partition.c */
+    struct ckpt_made *made; /* partitioned transfers on it: cut/messages/partition.c */
+};
+
+/* Names one transfer (cut/messages/partition.h): the same at both ends. */
+struct ckpt_partition_transfer {
+    uint64_t communicator; /* its id */
+    int32_t sender;        /* rank in the communicator */
+    int32_t tag;
+    uint32_t nth;   /* number among those with equal values above */
+    uint32_t round; /* number of starts */
+};
+
+/* How many requests exist on a communicator for one sender and tag. Both ends count
+ * alike for the life of the communicator, whose id is unique. */
+struct ckpt_made {
+    struct ckpt_made *next;
+    struct ckpt_partition_transfer transfer; /* nth: of the next request */
+    int peer;
+    int sends;
 };
 
 /* Cartesian or graph structure, as passed to the call that made it. */

@@ -6,12 +6,13 @@
  * are part of its binary interface. All others get numbers of our own, which
  * mean the same in every lower half.
  */
+#include "base/invariant.h"
 #include "handles/communicator.h"
 #include "handles/fortran_handles.h"
+#include "handles/message_log.h"
 #include "handles/request.h"
 #include "handles/window.h"
-#include "cut/message_log.h"
-#include "wrap/wrapper.h"
+#include "handles/wrapper.h"
 
 #include <stdlib.h>
 
@@ -23,12 +24,17 @@
 #define CHUNK_SLOTS 4096
 #define CHUNK_COUNT 4096
 
+_Static_assert(FIRST_NUMBER > CKPT_FORTRAN_HANDLES &&
+                   FIRST_NUMBER + CHUNK_SLOTS * CHUNK_COUNT <= INT32_MAX,
+               "all numbers differ, and fit into an MPI_Fint");
+
 static uintptr_t *chunks[CHUNK_COUNT];
 static uint32_t slots;     /* in use or on the list of free ones */
 static uint32_t free_slot; /* index + 1 of the first free slot; 0: none */
 
 static uintptr_t *slot_at(uint32_t index)
 {
+    CKPT_INVARIANT(index < CHUNK_SLOTS * CHUNK_COUNT && chunks[index / CHUNK_SLOTS] != NULL);
     return &chunks[index / CHUNK_SLOTS][index % CHUNK_SLOTS];
 }
 
@@ -38,6 +44,7 @@ static int64_t slot_take(void)
     uint32_t index = free_slot;
 
     if (index != 0) {
+        CKPT_INVARIANT((*slot_at(index - 1) & 1) != 0);
         free_slot = (uint32_t)(*slot_at(index - 1) >> 1);
         return index - 1;
     }
@@ -79,6 +86,7 @@ static MPI_Fint number_new(struct ckpt_handle *handle)
     if (handle->number != 0) { /* another thread was first */
         number = (MPI_Fint)(handle->number - 1);
     } else if (number < 0 && (index = slot_take()) >= 0) {
+        CKPT_INVARIANT(((uintptr_t)handle & 1) == 0);
         *slot_at((uint32_t)index) = (uintptr_t)handle;
         number = FIRST_NUMBER + (MPI_Fint)index;
     }
@@ -120,6 +128,7 @@ void ckpt_number_forget(struct ckpt_handle *handle)
     uint32_t index = handle->number - 1 - FIRST_NUMBER;
 
     if (handle->number > FIRST_NUMBER) {
+        CKPT_INVARIANT(*slot_at(index) == (uintptr_t)handle);
         *slot_at(index) = (uintptr_t)free_slot << 1 | 1;
         free_slot = index + 1;
         handle->number = 0;

@@ -6,6 +6,7 @@
 #include "handles/early_info.h"
 
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "handles/kinds.h"
 
 #include <string.h>
@@ -96,7 +97,7 @@ int ckpt_early_Info_free(MPI_Info *info)
 
 int ckpt_early_Info_delete(MPI_Info info, const char *key)
 {
-    char *pair, *next, *pairs;
+    char *pair, *next, *pairs, *end;
 
     if (!is_valid(info)) {
         return MPI_ERR_INFO;
@@ -107,7 +108,10 @@ int ckpt_early_Info_delete(MPI_Info info, const char *key)
     }
     pairs = info->handle.recipe;
     next = next_pair(pair);
-    memmove(pair, next, (size_t)(pairs + info->handle.recipe_size - next));
+    CKPT_INVARIANT(next < pairs + info->handle.recipe_size);
+    end = pairs + info->handle.recipe_size;
+    memmove(pair, next, (size_t)(end - next));
+    memset(end - (next - pair), 0, (size_t)(next - pair)); /* a later pair ends here */
     return MPI_SUCCESS;
 }
 
@@ -130,6 +134,8 @@ int ckpt_early_Info_set(MPI_Info info, const char *key, const char *value)
     if (code == MPI_SUCCESS) {
         for (end = info->handle.recipe; *end != '\0'; end = next_pair(end)) {
         }
+        CKPT_INVARIANT(end + strlen(key) + strlen(value) + 2 <
+                       (char *)info->handle.recipe + info->handle.recipe_size);
         strcpy(end, key);
         strcpy(end + strlen(key) + 1, value);
     }

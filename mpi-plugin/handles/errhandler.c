@@ -3,12 +3,14 @@
  * errhandler.c - error handlers, kept in the upper half (MPI 3.1, 8.3): the
  * lower half always returns its errors, and the wrapper calls the handler.
  */
+#include "base/invariant.h"
 #include "handles/communicator.h"
+#include "handles/error_codes.h"
 #include "handles/kinds.h"
 #include "handles/session.h"
 #include "handles/window.h"
+#include "handles/wrapper.h"
 #include "runtime/runtime.h"
-#include "wrap/wrapper.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,19 +42,6 @@ static MPI_Errhandler handler_of(void *object)
     return handle->kind == CKPT_FILE ? MPI_ERRORS_RETURN : MPI_ERRORS_ARE_FATAL;
 }
 
-void ckpt_outside(const char *function)
-{
-    fprintf(stderr,
-            "*** The %s() function was called %s.\n"
-            "*** This is disallowed by the MPI standard.\n"
-            "*** Your MPI job will now abort.\n",
-            function,
-            ckpt_runtime_phase() == CKPT_RUNTIME_BEFORE
-                ? "before MPI_INIT was invoked"
-                : "after MPI_FINALIZE was invoked");
-    exit(1);
-}
-
 __attribute__((noreturn)) static void end_job(void *object, int code,
                                               const char *function)
 {
@@ -63,7 +52,9 @@ __attribute__((noreturn)) static void end_job(void *object, int code,
     if (object != NULL && ((struct ckpt_handle *)object)->kind == CKPT_COMM) {
         comm = object;
     }
-    result = PMPI_Error_string(code, text, &length);
+    ckpt_begin();
+    result = ckpt_error_string(code, text, &length);
+    ckpt_end();
     fprintf(stderr,
             "*** An error occurred in %s\n*** reported by rank %d\n*** %s\n"
             "*** MPI_ERRORS_ARE_FATAL (processes in this communicator will now "
@@ -156,6 +147,7 @@ int ckpt_errhandler_create(enum ckpt_kind kind, void *function,
     handler = ckpt_handle_create(CKPT_ERRHANDLER, sizeof(*handler), NULL,
                                  creator, site);
     if (handler != NULL) {
+        CKPT_INVARIANT(kind < CKPT_KIND_COUNT);
         handler->function[kind] = function;
         handler->language = language;
         *handler_p = handler;

@@ -6,6 +6,7 @@
  * ckpt_group_record() reads the list of members from the lower half.
  */
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
 
@@ -50,6 +51,8 @@ int ckpt_group_rebuild(MPI_Group group)
     MPI_Group world, lower = NULL;
     int code, ignored;
 
+    CKPT_INVARIANT(ranks[0] >= 0 &&
+                   (2 * (size_t)ranks[0] + 2) * sizeof(int) == group->handle.recipe_size);
     CKPT_CALL(code, Comm_group, CKPT_LOWER(MPI_COMM_WORLD), &world);
     if (code == MPI_SUCCESS) {
         CKPT_CALL(code, Group_incl, world, ranks[0], ranks + 1, &lower);

@@ -5,14 +5,17 @@
 #include "handles/handles.h"
 
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "handles/attribute.h"
-#include "handles/channels.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
 #include "runtime/free_later.h"
 
 #include <sched.h>
 #include <stdlib.h>
+
+struct ckpt_kind_calls ckpt_kind_calls[CKPT_KIND_COUNT];
+int ckpt_recipes_missing;
 
 /* Heads of the circular live lists. */
 static struct ckpt_handle live[CKPT_KIND_COUNT];
@@ -70,6 +73,7 @@ void ckpt_predefined_bind(void)
 {
     uint32_t i, slot;
 
+    CKPT_INVARIANT(ckpt_predefined_count < TABLE_SIZE);
     for (i = 0; i < TABLE_SIZE; i++) {
         table[i].lower = NULL;
     }
@@ -80,6 +84,7 @@ void ckpt_predefined_bind(void)
         if (entry->kind == 0) {
             continue;
         }
+        CKPT_INVARIANT(entry->kind < CKPT_KIND_COUNT);
         handle->lower = ckpt_lower.object[i];
         handle->kind = entry->kind;
         handle->flags |= CKPT_HANDLE_PREDEFINED | CKPT_HANDLE_COMMITTED;
@@ -116,11 +121,13 @@ struct ckpt_handle *ckpt_live(enum ckpt_kind kind)
 {
     struct ckpt_handle *head = live_head(kind);
 
+    CKPT_INVARIANT(head->next->previous == head && head->previous->next == head);
     return head->next == head ? NULL : head->next;
 }
 
 struct ckpt_handle *ckpt_live_next(const struct ckpt_handle *handle)
 {
+    CKPT_INVARIANT(handle->next != NULL && handle->kind < CKPT_KIND_COUNT);
     return handle->next == &live[handle->kind] ? NULL : handle->next;
 }
 
@@ -161,6 +168,7 @@ void ckpt_handle_link(struct ckpt_handle *handle)
     struct ckpt_handle *head = live_head(handle->kind);
 
     lock_lists();
+    CKPT_INVARIANT(head->previous->next == head);
     handle->next = head;
     handle->previous = head->previous;
     head->previous->next = handle;
@@ -171,6 +179,7 @@ void ckpt_handle_link(struct ckpt_handle *handle)
 void ckpt_handle_unlink(struct ckpt_handle *handle)
 {
     lock_lists();
+    CKPT_INVARIANT(handle->previous->next == handle && handle->next->previous == handle);
     handle->previous->next = handle->next;
     handle->next->previous = handle->previous;
     unlock_lists();
@@ -215,13 +224,14 @@ void *ckpt_handle_create(enum ckpt_kind kind, size_t size, void *lower,
 
     if (handle != NULL) {
         ckpt_handle_link(handle);
-        ckpt_recipes_expect(kind);
+        ckpt_recipes_missing |= ckpt_kind_calls[kind].is_recorded;
     }
     return handle;
 }
 
 static void put_aside(struct ckpt_handle *handle)
 {
+    CKPT_INVARIANT(stale_next < STALE_COUNT);
     struct ckpt_handle *oldest = stale[stale_next];
 
     handle->lower = lower_null(handle->kind);
@@ -236,6 +246,7 @@ static void put_aside(struct ckpt_handle *handle)
 
 void ckpt_handle_destroy(struct ckpt_handle *handle)
 {
+    CKPT_INVARIANT((handle->flags & CKPT_HANDLE_PREDEFINED) == 0);
     ckpt_handle_unlink(handle);
     ckpt_number_forget(handle);
     if (handle->recipe != NULL) {
@@ -249,76 +260,31 @@ void ckpt_handle_destroy(struct ckpt_handle *handle)
     put_aside(handle);
 }
 
-static size_t object_size(enum ckpt_kind kind)
-{
-    switch (kind) {
-    case CKPT_DATATYPE:
-        return sizeof(struct ompi_datatype_t);
-    case CKPT_OP:
-        return sizeof(struct ompi_op_t);
-    case CKPT_ERRHANDLER:
-        return sizeof(struct ompi_errhandler_t);
-    case CKPT_FILE:
-        return sizeof(struct ompi_file_t);
-    default:
-        return sizeof(struct ckpt_handle);
-    }
-}
-
 void *ckpt_adopt(enum ckpt_kind kind, void *lower, const char *creator,
                  void *site)
 {
     void *object = ckpt_predefined_find(lower);
 
     return object != NULL ? object
-                          : ckpt_handle_create(kind, object_size(kind), lower,
-                                               creator, site);
-}
-
-/* Frees the lower object of a kind whose lower handle may outlive the
- * application's free call. */
-static void free_lower(struct ckpt_handle *handle)
-{
-    int code = MPI_SUCCESS;
-
-    if (handle->lower == NULL) {
-        return;
-    }
-    switch (handle->kind) {
-    case CKPT_DATATYPE:
-        CKPT_CALL(code, Type_free, (MPI_Datatype *)&handle->lower);
-        break;
-    case CKPT_OP:
-        CKPT_CALL(code, Op_free, (MPI_Op *)&handle->lower);
-        break;
-    case CKPT_COMM:
-        CKPT_CALL(code, Comm_free, (MPI_Comm *)&handle->lower);
-        ckpt_channels_free((MPI_Comm)handle);
-        break;
-    default:
-        break; /* the wrapper has freed it */
-    }
-    (void)code; /* an error cannot be reported here */
+                          : ckpt_handle_create(kind, ckpt_kind_calls[kind].size,
+                                               lower, creator, site);
 }
 
 void ckpt_drop(void *object)
 {
     struct ckpt_handle *handle = object;
+    const struct ckpt_kind_calls *calls;
 
     if ((handle->flags & CKPT_HANDLE_PREDEFINED) != 0 ||
         handle->references == 0 || /* freed for the second time */
         --handle->references > 0) {
         return;
     }
-    free_lower(handle);
-    if (handle->kind == CKPT_OP) {
-        ckpt_op_close((MPI_Op)handle);
+    calls = &ckpt_kind_calls[handle->kind];
+    if (calls->free_lower != NULL && handle->lower != NULL) {
+        calls->free_lower(handle);
     }
-    if (handle->kind == CKPT_COMM) {
-        ckpt_communicator_destroy((MPI_Comm)handle);
-    } else {
-        ckpt_handle_destroy(handle);
-    }
+    calls->destroy(handle);
 }
 
 void ckpt_release(void *object)

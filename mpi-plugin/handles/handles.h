@@ -70,7 +70,7 @@ struct ckpt_handle {
 /* The opaque structures of mpi.h. */
 struct ompi_datatype_t {
     struct ckpt_handle handle;
-    struct type_map *map; /* from independent/type_map.c; or NULL */
+    struct type_map *map; /* from independent/log/type_map.c; or NULL */
 };
 struct ompi_group_t {
     struct ckpt_handle handle;
@@ -89,7 +89,7 @@ struct ompi_info_t {
 struct ompi_file_t {
     struct ckpt_handle handle;
     MPI_Errhandler errhandler; /* NULL: the standard's default */
-    struct ckpt_open_file *open; /* handles/file.h; NULL: MPI_FILE_NULL */
+    struct ckpt_open_file *open; /* handles/files/file.h; NULL: MPI_FILE_NULL */
 };
 struct ompi_errhandler_t {
     struct ckpt_handle handle;
@@ -101,7 +101,7 @@ struct ompi_errhandler_t {
 };
 /* struct ompi_communicator_t: handles/communicator.h;
  * struct ompi_request_t: handles/request.h;
- * struct ompi_message_t: cut/message_log.h; struct ompi_win_t:
+ * struct ompi_message_t: handles/message_log.h; struct ompi_win_t:
  * handles/window.h; struct ompi_instance_t: handles/session.h. */
 
 /* The value, or NULL if the pointer is NULL: an erroneous pointer, which the

@@ -8,6 +8,7 @@
 #include "handles/info.h"
 
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
 
@@ -53,11 +54,13 @@ char *ckpt_info_pairs(MPI_Info lower, size_t *size)
         if (!flag) {
             continue;
         }
+        CKPT_INVARIANT(used + strlen(key) + strlen(value) + 2 < space);
         strcpy(pairs + used, key);
         used += strlen(key) + 1;
         strcpy(pairs + used, value);
         used += strlen(value) + 1;
     }
+    CKPT_INVARIANT(used == space - 1);
     pairs[used] = '\0';
     *size = space;
     return pairs;

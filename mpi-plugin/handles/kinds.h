@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kinds.h - how each kind of object is recorded and rebuilt.
+ * kinds.h - how each kind of object is freed, recorded and rebuilt.
  *
  * record: writes down the recipe while the old lower half still lives; called
  *     at a place where lower-half calls are allowed. Skips an object
@@ -43,11 +43,23 @@ int ckpt_errhandler_create(enum ckpt_kind kind, void *function,
                            enum ckpt_language language, MPI_Errhandler *handler,
                            const char *creator, void *site);
 
-/* Attaches the application's buffer (MPI_Buffer_attach) to a new lower half. */
-int ckpt_buffer_rebuild(void);
-
 /* Frees a communicator's object and all that it owns. */
 void ckpt_communicator_destroy(MPI_Comm communicator);
+
+/* How objects of a kind are made and freed. Context: between ckpt_begin and ckpt_end. */
+struct ckpt_kind_calls {
+    size_t size;     /* bytes of an object that ckpt_adopt() makes */
+    int is_recorded; /* its recipe is read from the lower half: handles/recipes/recipes.c */
+    /* The last use has ended: free_lower frees a lower object that may outlive the
+     * application's free call (NULL: the wrapper has freed it), destroy our object. */
+    void (*free_lower)(struct ckpt_handle *handle);
+    void (*destroy)(struct ckpt_handle *handle);
+};
+extern struct ckpt_kind_calls ckpt_kind_calls[CKPT_KIND_COUNT]
+    __attribute__((visibility("hidden")));
+
+/* Fills the table. Context: normal, before the first object. */
+void ckpt_kind_calls_fill(void);
 
 /* The live lists (handles.c). */
 struct ckpt_handle *ckpt_live_next(const struct ckpt_handle *handle);
@@ -60,16 +72,18 @@ void ckpt_handle_unlink(struct ckpt_handle *handle);
  * any, also in an operation, without the lock of runtime/lane.h. */
 void *ckpt_live_find(enum ckpt_kind kind, const void *lower);
 
+/* Sets is_recorded of the kinds that have recipes to record. */
+void ckpt_recipes_mark(void);
+
 /* Records all missing recipes. Returns 0 or -errno and a reason. */
 struct ckpt_failure;
 int ckpt_recipes_record(struct ckpt_failure *failure);
 /* Returns 1 if ckpt_recipes_record has nothing to do. Context: any. */
 int ckpt_recipes_complete(void);
-/* Called when an object without a recipe was made: see ckpt_recipes_missing. */
-void ckpt_recipes_expect(enum ckpt_kind kind);
-/* Rebuilds everything except requests, in order. Returns 0 or -errno and a
- * reason. */
-int ckpt_recipes_rebuild(struct ckpt_failure *failure);
+/* 1 if the recipes of new objects are not recorded yet. A rank inside a collective
+ * cannot record recipes, so ckpt_recipes_catch_up() does it before the collective. */
+extern int ckpt_recipes_missing __attribute__((visibility("hidden")));
+void ckpt_recipes_catch_up(void);
 
 /* Returns the first live object that cannot be made again, or NULL. Context:
  * any. */

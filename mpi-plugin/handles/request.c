@@ -5,18 +5,12 @@
 #include "handles/request.h"
 
 #include "base/arena.h"
-#include "cut/epoch.h"
-#include "cut/channel_recording.h"
-#include "cut/log_file.h"
-#include "cut/message_log.h"
-#include "cut/nonblocking.h"
-#include "cut/partition.h"
-#include "cut/synchronous_send.h"
-#include "cut/deferred_completion.h"
+#include "base/invariant.h"
 #include "handles/channels.h"
 #include "handles/kinds.h"
-#include "independent/page.h"
 #include "runtime/crossing.h"
+#include "runtime/state.h"
+#include "runtime/uncovered.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -27,6 +21,7 @@ const MPI_Status ckpt_empty_status = {.MPI_SOURCE = MPI_ANY_SOURCE,
                                       .MPI_TAG = MPI_ANY_TAG};
 
 uint64_t ckpt_request_changes;
+struct ckpt_request_calls ckpt_request_calls[CKPT_REQUEST_KIND_COUNT];
 
 static MPI_Request free_list;
 
@@ -57,6 +52,7 @@ MPI_Request ckpt_request_new(enum ckpt_request_kind kind, const char *creator,
         request = free_list;
     }
     free_list = request->next_free;
+    CKPT_INVARIANT(!request->active);
     request->nonblocking = NULL;
     request->crossing = 0;
     request->handle.lower = NULL;
@@ -77,14 +73,16 @@ void ckpt_request_activate(MPI_Request request)
     ckpt_handle_link(&request->handle);
 }
 
+static inline const struct ckpt_request_calls *calls_of(MPI_Request request)
+{
+    return &ckpt_request_calls[request->request_kind];
+}
+
 static void drop_used(MPI_Request request)
 {
     if (request->request_kind == CKPT_REQUEST_RECEIVE && !request->persistent) {
         ckpt_drop(request->datatype);
         ckpt_drop(request->communicator);
-    }
-    if (request->request_kind == CKPT_REQUEST_COLLECTIVE) {
-        ckpt_nonblocking_release(request->nonblocking);
     }
     if (request->request_kind == CKPT_REQUEST_EXCHANGE) {
         ckpt_request_retire(request->halves[0]);
@@ -97,7 +95,7 @@ static void drop_used(MPI_Request request)
  * request. */
 static void retire_begun(MPI_Request request)
 {
-    MPI_Request begun = ckpt_nonblocking_detach(request);
+    MPI_Request begun = ckpt_request_calls[CKPT_REQUEST_COLLECTIVE].detach(request);
 
     request->complete = 0;
     if (begun != NULL) {
@@ -112,24 +110,32 @@ void ckpt_request_retire(MPI_Request request)
             retire_begun(request);
             return;
         }
-        if (ckpt_nonblocking_told(request)) {
+        if (calls_of(request)->keep(request)) {
             return;
         }
     }
     if (request->active) {
         ckpt_handle_unlink(&request->handle);
         request->active = 0;
-        if (__builtin_expect(ckpt_request_is_synchronous(request), 0)) {
-            ckpt_synchronous_ended(request);
+        if (__builtin_expect(ckpt_request_is_synchronous(request), 0) ||
+            request->request_kind == CKPT_REQUEST_COLLECTIVE) {
+            calls_of(request)->ended(request);
         }
         drop_used(request);
     }
     request->complete = 0;
     if (!request->persistent) {
         ckpt_number_forget(&request->handle);
+        CKPT_INVARIANT(free_list != request); /* retired once */
         request->next_free = free_list;
         free_list = request;
     }
+}
+
+static int is_deferred(MPI_Request request)
+{
+    return __builtin_expect(ckpt_checkpoint.armed, 0) &&
+           calls_of(request)->defer != NULL && calls_of(request)->defer(request);
 }
 
 /* Returns whether a request is complete below only because a checkpoint drained
@@ -149,22 +155,22 @@ void ckpt_request_completed(MPI_Request request, const MPI_Status *status,
     ckpt_request_changes++;
     request->handle.lower = NULL;
     if (request->request_kind == CKPT_REQUEST_COLLECTIVE &&
-        code == MPI_SUCCESS && ckpt_nonblocking_goes_on(request)) {
+        code == MPI_SUCCESS && calls_of(request)->goes_on(request)) {
         return;
     }
     request->status = *status;
     request->code = code;
-    request->complete = !is_held(request) && !ckpt_defer_completion(request);
+    request->complete = !is_held(request) && !is_deferred(request);
     if (request->request_kind == CKPT_REQUEST_RECEIVE && !status->_cancelled &&
         status->MPI_SOURCE >= 0 && status->MPI_SOURCE < comm->peers) {
         comm->received[status->MPI_SOURCE]++;
     }
     if (__builtin_expect(ckpt_epoch_open, 0) &&
         request->request_kind == CKPT_REQUEST_RECEIVE) {
-        ckpt_recording_completed(request);
+        calls_of(request)->completed(request);
     }
     if (request->request_kind == CKPT_REQUEST_COLLECTIVE && request->complete) {
-        ckpt_nonblocking_completed(request);
+        calls_of(request)->completed(request);
     }
 }
 
@@ -173,7 +179,7 @@ int ckpt_request_is_drained(MPI_Request request)
     return request->request_kind == CKPT_REQUEST_FILE ||
            request->request_kind == CKPT_REQUEST_REMOTE ||
            (request->request_kind == CKPT_REQUEST_COLLECTIVE &&
-            ckpt_nonblocking_in_cut(request));
+            calls_of(request)->in_cut(request));
 }
 
 static void progress_halves(MPI_Request request)
@@ -201,6 +207,7 @@ static int test_served(MPI_Request request, int *flag, MPI_Status *status)
     MPI_Request lower = request->handle.lower;
     int code;
 
+    CKPT_INVARIANT(served.request == NULL && lower != NULL);
     request->handle.lower = NULL;
     served.request = request;
     CKPT_CALL(code, Test, &lower, flag, status);
@@ -218,7 +225,7 @@ int ckpt_request_cancel(MPI_Request request)
     int code = MPI_SUCCESS;
 
     if (ckpt_epoch_open && ckpt_request_is_held(request)) {
-        ckpt_recording_cancel(request);
+        calls_of(request)->cancel(request);
     } else if (request->handle.lower != NULL) {
         CKPT_CALL(code, Cancel, (MPI_Request *)&request->handle.lower);
     } else if (request == served.request) {
@@ -242,14 +249,11 @@ int ckpt_request_progress(MPI_Request request)
         if (flag || code != MPI_SUCCESS) {
             ckpt_request_completed(request, &status, code);
         }
-    } else if (!request->complete && is_held(request)) {
-        (void)ckpt_synchronous_receive();
     } else if (!request->complete &&
                request->request_kind == CKPT_REQUEST_EXCHANGE) {
         progress_halves(request);
-    } else if (!request->complete &&
-               request->request_kind == CKPT_REQUEST_PARTITIONED) {
-        ckpt_partition_progress(request);
+    } else if (!request->complete && calls_of(request)->progress != NULL) {
+        calls_of(request)->progress(request);
     }
     return request->complete;
 }
@@ -317,31 +321,12 @@ static unsigned collect_forgotten(void)
 void ckpt_request_forget(MPI_Request request)
 {
     request->handle.flags |= CKPT_HANDLE_FREED;
+    CKPT_INVARIANT(until_look > 0);
     if (--until_look == 0) {
         const unsigned all = collect_forgotten();
 
         until_look = all / 8 > BATCH ? all / 8 : BATCH; /* spreads the cost */
     }
-}
-
-/* Completes the receive from the log, if its message was on its way at the
- * cut. */
-static int give_logged(MPI_Request request)
-{
-    MPI_Comm comm = request->communicator;
-    struct ckpt_log_entry *entry = ckpt_log_bound(request);
-
-    request->crossing = 0;
-    if (entry == NULL) {
-        entry = ckpt_log_match(comm, request->peer, request->tag);
-        if (entry == NULL) {
-            return 0;
-        }
-        ckpt_log_take(comm, entry);
-    }
-    request->handle.lower = NULL; /* handle of the lost lower half */
-    ckpt_recording_claim(request, entry);
-    return 1;
 }
 
 int ckpt_request_rebuild(MPI_Request request)
@@ -359,7 +344,7 @@ int ckpt_request_rebuild(MPI_Request request)
     }
     switch (request->request_kind) {
     case CKPT_REQUEST_RECEIVE:
-        if (give_logged(request)) {
+        if (calls_of(request)->take_logged(request)) {
             break;
         }
         CKPT_CALL(code, Irecv, request->buffer, request->count,

@@ -20,7 +20,8 @@ enum ckpt_request_kind {
     CKPT_REQUEST_FILE,        /* nonblocking access to a file */
     CKPT_REQUEST_REMOTE,      /* access to a window */
     CKPT_REQUEST_EXCHANGE,    /* MPI_Isendrecv: consists of two requests */
-    CKPT_REQUEST_PARTITIONED, /* cut/partition.h */
+    CKPT_REQUEST_PARTITIONED, /* cut/messages/partition.h */
+    CKPT_REQUEST_KIND_COUNT
 };
 
 enum ckpt_send_mode {
@@ -43,7 +44,7 @@ struct ompi_request_t {
     uint32_t mode;             /* enum ckpt_send_mode */
     int active;                /* started, and not yet seen complete */
     int complete;              /* 1: `status` and `code` are valid */
-    int deferred;              /* valid below only: cut/deferred_completion.h */
+    int deferred;              /* valid below only: cut/collectives/deferred_completion.h */
     int persistent;
     int count;
     int peer;
@@ -57,18 +58,18 @@ struct ompi_request_t {
         struct ompi_request_t *next_free;
         struct ckpt_generalized *generalized;
         MPI_File file; /* reports its errors */
-        struct { /* a collective: cut/nonblocking.h */
+        struct { /* a collective: cut/collectives/nonblocking.h */
             struct ckpt_nonblocking *nonblocking; /* the operation under way */
             struct ckpt_nonblocking *repeated; /* persistent: the operation to start */
         };
         struct ckpt_partitioned *partitioned;
         struct ompi_request_t *halves[2]; /* of an exchange: send, receive */
-        struct { /* a receive, of an open rank: cut/channel_recording.h */
+        struct { /* a receive, of an open rank: cut/messages/channel_recording.h */
             struct ckpt_log_entry *claimed; /* entry whose message it gets */
             uint64_t order; /* when it was matched, if crossing */
             int crossing;   /* pending below at the cut: its message is logged */
         };
-        struct { /* a synchronous send: cut/synchronous_send.h */
+        struct { /* a synchronous send: cut/messages/synchronous_send.h */
             struct ompi_request_t *next_synchronous;
             uint64_t held;  /* question to answer before it completes, or 0 */
             uint32_t later; /* like messages sent after it */
@@ -76,6 +77,35 @@ struct ompi_request_t {
         };
     };
 };
+
+/*
+ * What cut/ does with the requests of a kind; NULL: nothing. cut/service/request_calls.c fills the
+ * table before the first request exists. Context: place for lower-half calls, unless stated
+ * otherwise.
+ */
+struct ckpt_request_calls {
+    /* While a checkpoint is under way: the request is complete below. Returns 1 if it must stay
+     * incomplete for the application. */
+    int (*defer)(MPI_Request request);
+    /* The lower half has completed the request. goes_on is asked first: returns 1 if there is a
+     * second part, whose request is then the lower one. For a receive, completed is called only
+     * while this rank is open. */
+    int (*goes_on)(MPI_Request request);
+    void (*completed)(MPI_Request request);
+    void (*progress)(MPI_Request request); /* incomplete, and not in the lower half */
+    void (*cancel)(MPI_Request request);   /* a held receive, while this rank is open */
+    int (*in_cut)(MPI_Request request);    /* 1: ckpt_request_is_drained(). Context: any */
+    /* The application is told of the completion. keep: returns 1 if the request must stay.
+     * detach: of a persistent one; returns the operation that it began, or NULL. */
+    int (*keep)(MPI_Request request);
+    MPI_Request (*detach)(MPI_Request request);
+    /* It has left the live list. Of sends, only the synchronous ones. */
+    void (*ended)(MPI_Request request);
+    /* At a restart: returns 1 if the receive gets a logged message. Context: quiesced. */
+    int (*take_logged)(MPI_Request request);
+};
+extern struct ckpt_request_calls ckpt_request_calls[CKPT_REQUEST_KIND_COUNT]
+    __attribute__((visibility("hidden")));
 
 /* Counts the requests that left the lower half: completed, taken back, or lost with the
  * lower half. Only requests without a lower handle can have changed since. */
@@ -107,11 +137,6 @@ MPI_Request ckpt_request_new(enum ckpt_request_kind kind, const char *creator,
 /* Puts a started request at the end of the live list. */
 void ckpt_request_activate(MPI_Request request);
 
-/* Starts the send or receive that a request describes, and makes the request active.
- * Context: normal, between ckpt_begin and ckpt_end (wrap/point_to_point.c). Returns an
- * MPI error code. */
-int ckpt_request_start(MPI_Request request);
-
 /* Removes a complete request from the live list and drops the objects it used; frees it
  * unless it is persistent. A collective that other members have still to begin stays. */
 void ckpt_request_retire(MPI_Request request);
@@ -120,6 +145,14 @@ void ckpt_request_retire(MPI_Request request);
  * received messages. */
 void ckpt_request_completed(MPI_Request request, const MPI_Status *status,
                             int code);
+
+/* Returns 1 for a receive that an open rank keeps out of the lower half
+ * (cut/messages/channel_recording.h). */
+static inline int ckpt_request_is_held(MPI_Request request)
+{
+    return request->request_kind == CKPT_REQUEST_RECEIVE && !request->complete &&
+           request->handle.lower == NULL;
+}
 
 static inline int ckpt_request_is_synchronous(MPI_Request request)
 {
@@ -152,13 +185,8 @@ int ckpt_request_cancel(MPI_Request request);
 int ckpt_request_wait(MPI_Request request);
 
 /* Posts an active receive in a new lower half. Other kinds are complete, or are
- * collectives (cut/nonblocking.h). Context: quiesced. Returns an MPI error code. */
+ * collectives (cut/collectives/nonblocking.h). Context: quiesced. Returns an MPI error code. */
 int ckpt_request_rebuild(MPI_Request request);
-
-/* While the gate is closed: count an unsuccessful test or wait, and a successful one.
- * After many unsuccessful ones the agent learns that this rank waits. */
-void ckpt_poll_failed(void);
-void ckpt_poll_succeeded(void);
 
 /* Returns a request for an access to `file` that the lower half has started. */
 MPI_Request ckpt_request_file(MPI_Request lower, MPI_File file,

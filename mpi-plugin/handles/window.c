@@ -5,11 +5,10 @@
 #include "handles/window.h"
 
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "handles/info.h"
 #include "handles/kinds.h"
 #include "handles/window_shared.h"
-#include "independent/capture.h"
-#include "independent/window.h"
 #include "runtime/crossing.h"
 #include "sys/syscall.h"
 
@@ -34,7 +33,6 @@ void ckpt_window_destroy(MPI_Win win)
     if (win->room != 0) {
         (void)ckpt_sys_munmap(win->base, win->room);
     }
-    ckpt_independent_forget(win);
     ckpt_shared_free(win->shared);
     if (win->infos != NULL) {
         ckpt_memory_free(win->infos, win->infos_size);
@@ -290,7 +288,6 @@ int ckpt_windows_regions(struct ckpt_region *regions, int capacity)
 {
     int count = 0;
 
-    ckpt_capture_forget(); /* keep_room() discards pages */
     for (MPI_Win win = first_window(); win != NULL; win = window_after(win)) {
         if (win->shared == NULL || win->shared->count == 1) {
             continue; /* listed like all other memory */
@@ -300,6 +297,7 @@ int ckpt_windows_regions(struct ckpt_region *regions, int capacity)
         }
         count += ckpt_shared_regions(win, regions + count);
     }
+    CKPT_INVARIANT(count <= capacity);
     return count;
 }
 

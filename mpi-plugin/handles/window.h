@@ -109,7 +109,8 @@ static inline int ckpt_window_valid(MPI_Win win)
  */
 MPI_Win ckpt_window_new(int flavor, const char *creator, void *site);
 
-/* Frees the object and all that it owns, but nothing in the lower half. */
+/* Frees the object and all that it owns, but nothing in the lower half, and not
+ * win->independent (independent/window.h). */
 void ckpt_window_destroy(MPI_Win win);
 
 /*

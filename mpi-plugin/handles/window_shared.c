@@ -2,6 +2,7 @@
 /*
  * window_shared.c - map one allocation of the lower half twice.
  */
+#include "base/invariant.h"
 #include "config.h"
 #include "handles/window_shared.h"
 
@@ -64,6 +65,7 @@ static void lay_out(struct ckpt_shared *shared)
     uint64_t end = 0;
 
     for (int i = 0; i < shared->count; i++) {
+        CKPT_INVARIANT(shared->segment[i].size <= UINT64_MAX - PAGE - end);
         shared->segment[i].offset = end;
         end += shared->segment[i].size;
         if (shared->aligned) {
@@ -71,12 +73,14 @@ static void lay_out(struct ckpt_shared *shared)
         }
     }
     shared->span = end == 0 ? PAGE : whole_pages(end);
+    CKPT_INVARIANT(shared->span % PAGE == 0 && shared->span >= end);
 }
 
 /* Returns the size to ask of the lower half: one page more, so that the
  * allocation contains a page boundary before the data. */
 static MPI_Aint room_for(const struct ckpt_shared *shared, int rank)
 {
+    CKPT_INVARIANT(rank >= 0 && rank < shared->count);
     if (!shared->apart || shared->count == 1) {
         return rank == 0 ? (MPI_Aint)(shared->span + PAGE) : 0;
     }
@@ -132,6 +136,7 @@ static int gather(MPI_Win win, MPI_Comm comm, int *rank)
     if (code != MPI_SUCCESS) {
         return code;
     }
+    CKPT_INVARIANT(*rank >= 0 && *rank < win->shared->count);
     all[*rank].size = (uint64_t)win->size;
     all[*rank].unit = (uint64_t)win->unit;
     return CKPT_FUNCTION(Allgather)(MPI_IN_PLACE, 0, CKPT_LOWER(MPI_UINT64_T),
@@ -171,6 +176,7 @@ int ckpt_shared_make(MPI_Win win, MPI_Comm comm, MPI_Info info, MPI_Win *lower)
 /* Maps the pages at `from` a second time, at `to`. */
 static int alias(char *from, uint64_t size, char *to)
 {
+    CKPT_INVARIANT((uintptr_t)from % PAGE == 0 && (uintptr_t)to % PAGE == 0 && size % PAGE == 0);
     return ckpt_sys_failed(ckpt_sys_mremap(from, 0, size,
                                            MREMAP_MAYMOVE | MREMAP_FIXED, to))
                ? MPI_ERR_NO_MEM
@@ -209,6 +215,7 @@ static int map_shared(MPI_Win win)
         const struct ckpt_segment *segment = &shared->segment[i];
 
         if (segment->size != 0) {
+            CKPT_INVARIANT(segment->offset + whole_pages(segment->size) <= shared->span);
             code = alias(first_page(lower_base(win, i)),
                          whole_pages(segment->size),
                          shared->start + segment->offset);
@@ -242,6 +249,7 @@ static void fill_own_segment(MPI_Win win)
     char *base = lower_base(win, owner_of(shared, rank));
 
     if (own->size != 0 && base != NULL) {
+        CKPT_INVARIANT(own->offset + own->size <= shared->span);
         memcpy(base + own->origin, shared->start + own->offset, own->size);
     }
 }
@@ -309,6 +317,7 @@ int ckpt_shared_regions(MPI_Win win, struct ckpt_region regions[3])
     if (own->size == 0) {
         first = last = end;
     }
+    CKPT_INVARIANT(start % PAGE == 0 && start <= first && first <= last && last <= end);
     count = keep_room(&regions[0], start, first);
     if (first < last) {
         regions[count++] =

@@ -4,6 +4,7 @@
  */
 #include "independent/capture.h"
 
+#include "base/invariant.h"
 #include "independent/delivery.h"
 #include "independent/fault.h"
 #include "independent/interval.h"
@@ -31,6 +32,7 @@ struct batch {
 
 static uint64_t page_count(MPI_Win win)
 {
+    CKPT_INVARIANT(win->shared->span % PAGE == 0);
     return win->shared->span / PAGE;
 }
 
@@ -76,6 +78,7 @@ static void find_written(MPI_Win win)
 
 static int differs(MPI_Win win, uint64_t page)
 {
+    CKPT_INVARIANT(page < page_count(win));
     return memcmp(win->shared->start + page * PAGE,
                   win->independent->released + page * PAGE, PAGE) != 0;
 }
@@ -109,6 +112,7 @@ static int add_page(struct batch *batch, uint64_t page)
     } else {
         return 0;
     }
+    CKPT_INVARIANT(batch->count > 0 && batch->count <= MOST_RUNS);
     batch->bytes += PAGE;
     return 1;
 }
@@ -144,6 +148,7 @@ static int fill_batch(MPI_Win win, uint64_t *page, struct batch *batch)
 static void copy_pages(MPI_Win win, const struct batch *batch, char *to)
 {
     for (uint32_t i = 0; i < batch->count; i++) {
+        CKPT_INVARIANT(batch->run[i].start + batch->run[i].bytes <= win->shared->span);
         memcpy(to, win->shared->start + batch->run[i].start, batch->run[i].bytes);
         to += batch->run[i].bytes;
     }
@@ -153,6 +158,7 @@ static void copy_pages(MPI_Win win, const struct batch *batch, char *to)
  * must take new checkpoints. */
 static void release_unlogged(MPI_Win win, const struct batch *batch)
 {
+    CKPT_INVARIANT(ckpt_record_is_held(win, 0));
     for (uint32_t i = 0; i < batch->count; i++) {
         memcpy(win->independent->released + batch->run[i].start,
                win->shared->start + batch->run[i].start, batch->run[i].bytes);

@@ -8,10 +8,11 @@
  */
 #include "independent/delivery.h"
 
-#include "independent/combine.h"
+#include "base/invariant.h"
 #include "independent/direct.h"
 #include "independent/fault.h"
 #include "independent/interval.h"
+#include "independent/log/combine.h"
 #include "independent/pause.h"
 #include "independent/replay.h"
 #include "independent/staging.h"
@@ -31,8 +32,15 @@ void ckpt_record_take(MPI_Win win, int piece)
     }
 }
 
+int ckpt_record_is_held(MPI_Win win, int piece)
+{
+    return ckpt_record_target(win->independent->record, piece)->owner ==
+           (uint32_t)win->comm->rank + 1;
+}
+
 void ckpt_record_give(MPI_Win win, int piece)
 {
+    CKPT_INVARIANT(ckpt_record_is_held(win, piece));
     __atomic_store_n(&ckpt_record_target(win->independent->record, piece)->owner, 0,
                      __ATOMIC_RELEASE);
 }
@@ -68,6 +76,7 @@ int ckpt_deliver_record(MPI_Win win, struct ckpt_log_record *record, MPI_Op op,
 {
     int code = MPI_SUCCESS;
 
+    CKPT_INVARIANT(record->interval == 0 && ckpt_record_is_held(win, record->target));
     if (op != NULL) {
         code = ckpt_combine(record, ckpt_piece_memory(win, record->target), op, element);
     }
@@ -106,6 +115,7 @@ static int deliver_now(const struct ckpt_staged *one, struct ckpt_log_record *re
  * come after the end of the log. */
 static void note_delivery(MPI_Win win, int piece)
 {
+    CKPT_INVARIANT(win->independent->staged[piece] > 0);
     if (--win->independent->staged[piece] == 0 && !ckpt_replaying) {
         ckpt_direct_delivered(win, piece);
     }
@@ -119,6 +129,7 @@ static int deliver_one(struct ckpt_staged one)
         ckpt_log_at(ckpt_log, &ckpt_log->writes, one.position);
     int code = MPI_SUCCESS;
 
+    CKPT_INVARIANT(one.position >= ckpt_log->writes.head && one.position < ckpt_log->writes.tail);
     ckpt_replay_look();
     if (ckpt_replaying) {
         ckpt_replay_delivery(one.win, record, one.position);

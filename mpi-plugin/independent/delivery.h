@@ -30,6 +30,9 @@ int ckpt_deliver_record(MPI_Win win, struct ckpt_log_record *record, MPI_Op op,
 void ckpt_record_take(MPI_Win win, int piece);
 void ckpt_record_give(MPI_Win win, int piece);
 
+/* Returns whether this rank holds the piece. Any context. */
+int ckpt_record_is_held(MPI_Win win, int piece);
+
 /* Copies the bytes of a record into the memory of its piece. Any context. */
 void ckpt_record_apply(struct ckpt_log_record *record, char *memory);
 

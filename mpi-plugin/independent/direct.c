@@ -4,10 +4,11 @@
  */
 #include "independent/direct.h"
 
+#include "base/invariant.h"
 #include "handles/info.h"
 #include "independent/delivery.h"
 #include "independent/fault.h"
-#include "independent/quiet.h"
+#include "independent/log/quiet.h"
 #include "independent/replay.h"
 #include "runtime/runtime.h"
 
@@ -72,6 +73,7 @@ void ckpt_direct_delivered(MPI_Win win, int piece)
 {
     struct ckpt_record *record = win->independent->record;
 
+    CKPT_INVARIANT(win->independent->staged[piece] == 0);
     win->independent->placed[piece] = 0;
     if (ckpt_quiet_is_broken(record, win->comm->rank, piece)) {
         ckpt_quiet_restore(record, win->comm->rank, piece);

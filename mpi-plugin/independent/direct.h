@@ -6,7 +6,7 @@
  * A put can be repeated: a killed origin puts the same bytes again when it is replayed. An
  * accumulate cannot. A shared window has another copy of its memory that must be kept up to
  * date. So both are always staged. Direct puts require that a target's memory is *quiet*
- * when it becomes part of a checkpoint (independent/quiet.h).
+ * when it becomes part of a checkpoint (independent/log/quiet.h).
  */
 #ifndef CKPT_INDEPENDENT_DIRECT_H
 #define CKPT_INDEPENDENT_DIRECT_H

@@ -4,6 +4,7 @@
  */
 #include "independent/interval.h"
 
+#include "base/invariant.h"
 #include "independent/overhead.h"
 #include "independent/private_memory.h"
 #include "independent/replay.h"
@@ -41,6 +42,7 @@ static uint64_t capacity(void)
 
 struct ckpt_volatile_log *ckpt_log_of(int rank)
 {
+    CKPT_INVARIANT(rank >= 0 && rank < ckpt_time_count);
     return (struct ckpt_volatile_log *)(logs + (size_t)rank * log_size);
 }
 
@@ -48,7 +50,7 @@ struct ckpt_volatile_log *ckpt_log_of(int rank)
 static int share_logs(int rank_count, uint64_t *bytes)
 {
     uintptr_t upper = ckpt_enter();
-    void *memory;
+    void *memory = NULL; /* what an error leaves */
     int code = CKPT_FUNCTION(Allreduce)(MPI_IN_PLACE, bytes, 1, CKPT_LOWER(MPI_UINT64_T),
                                         CKPT_LOWER(MPI_MAX), CKPT_LOWER(MPI_COMM_WORLD));
 
@@ -91,6 +93,7 @@ void ckpt_interval_publish(void)
 void ckpt_interval_close(void)
 {
     struct ckpt_independent_rank *self = ckpt_independent_self;
+    CKPT_INVARIANT(ckpt_time[ckpt_time_rank] < UINT64_MAX);
     const uint64_t closed = ++ckpt_time[ckpt_time_rank];
 
     if (ckpt_replaying) {
@@ -132,6 +135,7 @@ static void acquire_live(void)
         CKPT_LOGGED_ACQUIRE, (size_t)ckpt_time_count * sizeof(struct component));
     uint32_t count = take_components(event == NULL ? NULL : ckpt_event_bytes(event));
 
+    CKPT_INVARIANT(count < (uint32_t)ckpt_time_count); /* the others */
     if (event != NULL) {
         event->range_count = count;
         event->size = (uint32_t)(sizeof(*event) + count * sizeof(struct component));
@@ -146,7 +150,9 @@ static void acquire_again(void)
     const struct component *component = ckpt_event_bytes(event);
 
     for (uint32_t i = 0; i < event->range_count; i++) {
-        ckpt_time[component[i].rank] = component[i].interval;
+        if (CKPT_INVARIANT(component[i].rank < (uint64_t)ckpt_time_count)) {
+            ckpt_time[component[i].rank] = component[i].interval;
+        }
     }
     ckpt_private_bring_up();
 }

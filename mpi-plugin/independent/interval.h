@@ -15,8 +15,8 @@
 #ifndef CKPT_INDEPENDENT_INTERVAL_H
 #define CKPT_INDEPENDENT_INTERVAL_H
 
+#include "independent/log/volatile_log.h"
 #include "independent/page.h"
-#include "independent/volatile_log.h"
 
 #pragma GCC visibility push(hidden)
 

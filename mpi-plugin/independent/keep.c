@@ -4,30 +4,31 @@
  */
 #include "independent/keep.h"
 
+#include "base/invariant.h"
 #include "ckpt/failure.h"
-#include "cut/agent_link.h"
-#include "cut/answer.h"
-#include "cut/attach.h"
-#include "cut/process_image.h"
-#include "cut/rank_page.h"
-#include "cut/report.h"
-#include "cut/service.h"
+#include "cut/image/process_image.h"
+#include "cut/messages/report.h"
+#include "cut/service/answer.h"
+#include "cut/service/attach.h"
+#include "cut/service/service.h"
 #include "files/files.h"
 #include "handles/kinds.h"
 #include "independent/delivery.h"
 #include "independent/direct.h"
-#include "independent/overhead.h"
 #include "independent/fault.h"
 #include "independent/interval.h"
 #include "independent/log_limit.h"
+#include "independent/overhead.h"
 #include "independent/page.h"
 #include "independent/private_memory.h"
 #include "independent/replay.h"
 #include "independent/staging.h"
+#include "link/agent_link.h"
+#include "link/rank_page.h"
 #include "runtime/crossing.h"
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
-#include "task/frozen_copy.h"
+#include "process/frozen_copy.h"
 #include "task/threads.h"
 
 #include <errno.h>
@@ -153,8 +154,9 @@ static int is_covered(struct ckpt_failure *failure)
         return 1;
     }
     ckpt_site_name(win->handle.site, site, sizeof(site));
-    (void)ckpt_fail(failure, -ENOTSUP, "it has a window of %s, called at %s",
-                    win->handle.creator, site);
+    (void)ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_OBJECT, -ENOTSUP,
+                      "it has a window of %s, called at %s",
+                      win->handle.creator, site);
     return 0;
 }
 
@@ -199,10 +201,15 @@ static int make_copy(struct ckpt_context *here, struct ckpt_message *message,
         return error;
     }
     ckpt_files_allow_mappings(0); /* the copy must not see later changes of the files */
+    CKPT_INVARIANT(ckpt_threads_are_frozen() && ckpt_staged_count == 0);
     error = ckpt_process_image(here, &snapshot, failure);
     ckpt_files_allow_mappings(1);
     if (error == 0) {
         error = ckpt_frozen_copy_make(copy, ckpt_agent_pid(), failure);
+    }
+    if (error == 0 && ckpt_unsound() != NULL) {
+        ckpt_sys_close(copy->connection); /* ends the copy */
+        error = ckpt_unsound_refuse(failure);
     }
     ckpt_threads_thaw();
     message->as.kept.pid = (uint64_t)copy->pid;
@@ -267,6 +274,7 @@ static void publish(struct ckpt_message *message, int connection)
 {
     struct ckpt_independent_rank *self = ckpt_independent_self;
 
+    CKPT_INVARIANT(!ckpt_replaying && ckpt_staged_count == 0);
     self->kept++;
     self->kept_interval = ckpt_time[ckpt_time_rank];
     self->kept_uncovered = self->uncovered;
@@ -332,8 +340,8 @@ static void tell(int error, const struct ckpt_failure *failure)
 
     if (error < 0 && error != -EAGAIN && !told) {
         told = 1;
-        fprintf(stderr, "ckpt: rank %d takes no independent checkpoint: %s\n",
-                ckpt_time_rank, failure->text);
+        fprintf(stderr, "ckpt: rank %d takes no independent checkpoint: %s [%s]\n",
+                ckpt_time_rank, failure->text, ckpt_refusal_name(failure->identity));
     }
 }
 
@@ -343,7 +351,7 @@ static void tell(int error, const struct ckpt_failure *failure)
  * rank tries again. */
 static void take(void)
 {
-    struct ckpt_failure failure = {""};
+    struct ckpt_failure failure = {0};
     uint64_t began;
     int error;
 

@@ -3,7 +3,7 @@
  * keep.h - decide when this rank takes independent checkpoints, and take them (Sultan
  * 2004, sections 4.4.1 and 4.5; docs/windows.md, section 4).
  *
- * A checkpoint is a frozen copy of the process (task/frozen_copy.h), which its agent
+ * A checkpoint is a frozen copy of the process (process/frozen_copy.h), which its agent
  * keeps. It contains a copy of the window memory. It costs memory for the pages that are
  * written to afterwards. It costs the rank only the time to make it.
  * afterwards, and the rank nothing but the time to make it.

@@ -11,7 +11,7 @@
 #ifndef CKPT_INDEPENDENT_LOG_LIMIT_H
 #define CKPT_INDEPENDENT_LOG_LIMIT_H
 
-#include "independent/volatile_log.h"
+#include "independent/log/volatile_log.h"
 
 #pragma GCC visibility push(hidden)
 

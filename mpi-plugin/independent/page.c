@@ -5,6 +5,7 @@
 #include "independent/page.h"
 
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "base/text.h"
 #include "handles/window_shared.h"
 #include "independent/fault.h"
@@ -20,11 +21,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-
-static struct ckpt_independent_rank unread;
-
-struct ckpt_independent_page *ckpt_independent;
-struct ckpt_independent_rank *ckpt_independent_self = &unread;
 
 /* A memory file as its maker announces it to the others; error: 0 on success. */
 struct offer {
@@ -163,6 +159,7 @@ static int open_page(int rank, int rank_count)
     struct ckpt_independent_page *page = NULL;
     int code = share_page(&page, rank_count);
 
+    CKPT_INVARIANT(rank >= 0 && rank < rank_count);
     if (code != MPI_SUCCESS) {
         return code;
     }
@@ -188,6 +185,10 @@ int ckpt_independent_restarted(void)
 
     if (page == NULL) {
         return MPI_SUCCESS;
+    }
+    if (!CKPT_INVARIANT(page->magic == CKPT_INDEPENDENT_MAGIC &&
+                        page->rank_count == (uint32_t)ckpt_time_count)) {
+        return MPI_ERR_INTERN;
     }
     content = ckpt_memory_alloc(size); /* other threads may hold malloc's lock */
     if (content == NULL) {

@@ -9,18 +9,12 @@
 #ifndef CKPT_INDEPENDENT_PAGE_H
 #define CKPT_INDEPENDENT_PAGE_H
 
-#include "ckpt/independent.h"
+#include "runtime/uncovered.h"
 
 #include <mpi.h>
 #include <stddef.h>
 
 #pragma GCC visibility push(hidden)
-
-/* NULL unless the job takes independent checkpoints. */
-extern struct ckpt_independent_page *ckpt_independent;
-
-/* This rank's part of it; without the page, a structure that no one reads. */
-extern struct ckpt_independent_rank *ckpt_independent_self;
 
 /*
  * Makes or maps the page, if --protocol independent is in use and all ranks are on one node;
@@ -65,25 +59,6 @@ static inline void ckpt_rank_ask(struct ckpt_independent_rank *one)
     if (__atomic_load_n(&one->wanted, __ATOMIC_ACQUIRE) == one->kept_wanted) {
         (void)__atomic_add_fetch(&one->wanted, 1, __ATOMIC_ACQ_REL);
     }
-}
-
-/* Called before an operation that a replay could not repeat: messages, collectives. */
-static inline void ckpt_uncovered_begin(void)
-{
-    ckpt_independent_self->uncovered++;
-}
-
-/* Counts a message that was sent or received. */
-static inline void ckpt_uncovered_message(void)
-{
-    ckpt_independent_self->uncovered++;
-    ckpt_independent_self->uncovered_done++;
-}
-
-static inline void ckpt_uncovered_end(void)
-{
-    __asm__ volatile("" ::: "memory"); /* other ranks read both */
-    ckpt_independent_self->uncovered_done++;
 }
 
 #endif

@@ -4,7 +4,7 @@
  */
 #include "independent/pause.h"
 
-#include "cut/message_log.h"
+#include "handles/message_log.h"
 #include "handles/request.h"
 #include "independent/overhead.h"
 #include "runtime/crossing.h"

@@ -2,11 +2,12 @@
 /*
  * private_memory.c - replace shared pages by private ones for a replay, and back.
  */
+#include "base/invariant.h"
 #include "config.h"
 #include "independent/private_memory.h"
 
-#include "independent/applied.h"
 #include "independent/interval.h"
+#include "independent/log/applied.h"
 #include "sys/syscall.h"
 
 #include <errno.h>
@@ -66,6 +67,7 @@ static int prepare(MPI_Win win)
     if (private == NULL) {
         return -ENOMEM;
     }
+    CKPT_INVARIANT(win->independent->private == NULL);
     win->independent->private = private;
     private->size = ckpt_own_piece_size(win);
     private->kept = new_pages(private->size);
@@ -134,11 +136,14 @@ static void add_known(struct known *known, MPI_Win win, struct ckpt_log_record *
 {
     if (known->count == known->capacity) {
         known->capacity = known->capacity == 0 ? 256 : 2 * known->capacity;
-        known->one = realloc(known->one, known->capacity * sizeof(*known->one));
-        if (known->one == NULL) {
+        struct delivery *grown = realloc(known->one, known->capacity * sizeof(*grown));
+
+        if (grown == NULL) {
             abort();
         }
+        known->one = grown;
     }
+    CKPT_INVARIANT(known->count < known->capacity);
     known->one[known->count++] = (struct delivery){win, record};
 }
 
@@ -163,6 +168,7 @@ static void collect(MPI_Win win, int origin, struct known *known)
         } else if (is_ours && header.interval == 0) {
             break; /* not delivered yet */
         }
+        CKPT_INVARIANT(header.size >= sizeof(header));
         private->cursor[origin] = ckpt_log_behind(&header, private->cursor[origin]);
     }
 }
@@ -230,6 +236,7 @@ static void begin(MPI_Win win)
 {
     struct ckpt_private *private = win->independent->private;
 
+    CKPT_INVARIANT(private != NULL && private->live == NULL);
     for (int i = 0; i < win->comm->size; i++) {
         private->cursor[i] = ckpt_log_of(win->comm->members[i])->writes.head;
     }

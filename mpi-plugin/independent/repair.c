@@ -4,10 +4,11 @@
  */
 #include "independent/repair.h"
 
+#include "base/invariant.h"
 #include "independent/delivery.h"
 #include "independent/interval.h"
+#include "independent/log/quiet.h"
 #include "independent/page.h"
-#include "independent/quiet.h"
 #include "independent/staging.h"
 
 /* The rank may have been killed while it reset an empty ring. */
@@ -16,6 +17,7 @@ static void repair_ring(struct ckpt_log_ring *ring)
     if (ring->head > ring->tail) {
         ring->tail = ring->head;
     }
+    CKPT_INVARIANT(ring->tail - ring->head <= ring->capacity);
 }
 
 /* Applies a published record. No other rank touches the target's memory meanwhile: this rank
@@ -91,8 +93,7 @@ static void repair_writes(void)
 static void let_go(MPI_Win win)
 {
     for (int i = 0; i < win->comm->size; i++) {
-        if (ckpt_record_target(win->independent->record, i)->owner ==
-            (uint32_t)win->comm->rank + 1) {
+        if (ckpt_record_is_held(win, i)) {
             ckpt_record_give(win, i);
         }
     }

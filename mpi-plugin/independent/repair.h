@@ -11,7 +11,7 @@
 /*
  * Removes undelivered records from this rank's log, applies delivered ones, and marks its
  * last interval as closed. Restores the quiet of memory in which no put is undelivered
- * (independent/quiet.h), and gives up the pieces that it holds. Called at the beginning
+ * (independent/log/quiet.h), and gives up the pieces that it holds. Called at the beginning
  * of its replay, before its memory becomes private.
  */
 void ckpt_repair(void);

@@ -5,6 +5,7 @@
  */
 #include "independent/replay.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 #include "independent/delivery.h"
 #include "independent/interval.h"
@@ -14,7 +15,6 @@
 
 #include <string.h>
 
-int ckpt_replaying;
 
 static struct {
     uint64_t event;     /* position of the next event */
@@ -78,6 +78,7 @@ struct ckpt_log_record *ckpt_replay_event(enum ckpt_log_kind kind)
         (replay.times != 0 && kind != CKPT_LOGGED_ACQUIRE)) {
         diverged(kind);
     }
+    CKPT_INVARIANT(event->size >= sizeof(*event));
     replay.event = ckpt_log_behind(event, replay.event);
     if (kind == CKPT_LOGGED_READ) {
         note_progress();
@@ -196,6 +197,7 @@ void ckpt_replay_remember(void)
 
 void ckpt_replay_begin(void)
 {
+    CKPT_INVARIANT(!ckpt_replaying);
     if (replay.event < ckpt_log->events.head) { /* an empty ring was reset */
         replay.event = ckpt_log->events.head;
     }
@@ -211,9 +213,10 @@ void ckpt_replay_begin(void)
     note_progress();
 }
 
-void ckpt_replay_begin_present(void)
+void ckpt_replay_end(void)
 {
     if (replay.ends) {
+        CKPT_INVARIANT(replay.times == 0 && ckpt_time[ckpt_time_rank] == replay.published);
         ckpt_private_end();
         /* unpublished events do not count */
         ckpt_log_cut(ckpt_log, &ckpt_log->events, replay.event);

@@ -13,13 +13,11 @@
 #ifndef CKPT_INDEPENDENT_REPLAY_H
 #define CKPT_INDEPENDENT_REPLAY_H
 
-#include "independent/volatile_log.h"
+#include "independent/log/volatile_log.h"
 #include "independent/window.h"
+#include "runtime/uncovered.h"
 
 #pragma GCC visibility push(hidden)
-
-/* 1 from the beginning of a replay to the first live step. */
-extern int ckpt_replaying;
 
 /* Saves the start of a replay in a checkpoint: the position in the log, and the memory of
  * this rank's windows, which no rank changes meanwhile (ckpt_private_remember). */
@@ -29,16 +27,8 @@ void ckpt_replay_remember(void);
  * end. */
 void ckpt_replay_begin(void);
 
-/* Called before a step, or before an operation that cannot be replayed: ends the replay if
- * all logged steps have been replayed. */
-void ckpt_replay_begin_present(void);
-
-static inline void ckpt_replay_look(void)
-{
-    if (__builtin_expect(ckpt_replaying, 0)) {
-        ckpt_replay_begin_present();
-    }
-}
+/* Ends the replay if all logged steps have been replayed: ckpt_replay_begin_present(). */
+void ckpt_replay_end(void);
 
 /* ---- For steps in a replay -------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
  */
 #include "independent/staging.h"
 
+#include "base/invariant.h"
 #include "independent/delivery.h"
 #include "independent/interval.h"
 
@@ -71,6 +72,7 @@ static void give_up_log(void)
     uint64_t position = ring->head;
     struct ckpt_log_record *record;
 
+    CKPT_INVARIANT(ckpt_staged_count == 0);
     ckpt_interval_lost();
     while ((record = ckpt_log_find(ckpt_log, ring, &position)) != NULL) {
         if (is_needed(record)) {
@@ -139,6 +141,7 @@ struct ckpt_log_record *ckpt_stage(MPI_Win win, int target, const struct ckpt_la
     (void)ckpt_layout_cut(layout, skip, bytes, range);
     for (uint32_t i = 0; i < count; i++) {
         range[i].start += (uint64_t)(start + base_in_piece(win, target));
+        CKPT_INVARIANT((int64_t)range[i].start >= 0);
     }
     return record;
 }
@@ -149,6 +152,7 @@ int ckpt_stage_commit(MPI_Win win, struct ckpt_log_record *record, MPI_Op op,
     if (make_room() != 0) {
         return -ENOMEM;
     }
+    CKPT_INVARIANT(ckpt_staged_count < capacity && record->kind == CKPT_LOGGED_WRITE);
     ckpt_staged[ckpt_staged_count++] = (struct ckpt_staged){
         .position = ckpt_log->writes.tail,
         .win = win,

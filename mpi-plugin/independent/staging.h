@@ -6,7 +6,7 @@
 #ifndef CKPT_INDEPENDENT_STAGING_H
 #define CKPT_INDEPENDENT_STAGING_H
 
-#include "independent/layout.h"
+#include "independent/log/layout.h"
 #include "independent/window.h"
 
 #pragma GCC visibility push(hidden)

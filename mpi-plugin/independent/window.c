@@ -4,6 +4,7 @@
  */
 #include "independent/window.h"
 
+#include "base/invariant.h"
 #include "handles/kinds.h"
 #include "independent/direct.h"
 #include "independent/page.h"
@@ -107,6 +108,7 @@ void ckpt_independent_forget(MPI_Win win)
 {
     struct ckpt_independent_window *one = win->independent;
 
+    CKPT_INVARIANT(one == NULL || (int)one->record->count == win->shared->count);
     if (one != NULL) {
         (void)ckpt_sys_munmap(one->record, ckpt_record_size((int)one->record->count));
         if (one->released != NULL) {
@@ -179,11 +181,13 @@ static int first_user(MPI_Win win, int piece)
 
 static int end_of_users(MPI_Win win, int piece)
 {
+    CKPT_INVARIANT(piece >= 0 && piece < win->comm->size);
     return ckpt_window_is_shared(win) ? win->comm->size : piece + 1;
 }
 
 static struct ckpt_independent_rank *page_of(MPI_Win win, int user)
 {
+    CKPT_INVARIANT(user >= 0 && user < win->comm->size && win->comm->members[user] >= 0);
     return &ckpt_independent->rank[win->comm->members[user]];
 }
 

@@ -20,8 +20,8 @@
 
 #include "handles/window.h"
 #include "handles/window_shared.h"
-#include "independent/record.h"
-#include "independent/volatile_log.h"
+#include "independent/log/record.h"
+#include "independent/log/volatile_log.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -13,7 +13,7 @@
 #include "interpose/give_back.h"
 #include "interpose/next.h"
 #include "memory/advice.h"
-#include "task/attributes.h"
+#include "process/attributes.h"
 #include "task/credentials.h"
 #include "task/thread_attributes.h"
 

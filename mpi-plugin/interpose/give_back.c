@@ -10,10 +10,10 @@
  */
 #include "config.h"
 
-#include "cut/rank_page.h"
 #include "interpose/give_back.h"
 #include "interpose/next.h"
 #include "journal/journal.h"
+#include "link/rank_page.h"
 #include "memory/advice.h"
 #include "memory/protection.h"
 #include "sys/mremap.h"

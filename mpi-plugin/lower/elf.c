@@ -2,6 +2,7 @@
 /*
  * elf.c - read an ELF program's headers and map it, as the kernel would.
  */
+#include "base/invariant.h"
 #include "config.h"
 #include "lower/elf.h"
 
@@ -194,6 +195,7 @@ int ckpt_elf_map(const struct ckpt_elf *elf, struct ckpt_range *span_p,
     }
     bias = (uint64_t)base - span.start;
 
+    CKPT_INVARIANT(bias % PAGE == 0);
     for (int i = 0; i < elf->header.e_phnum; i++) {
         if (elf->segment[i].p_type != PT_LOAD) {
             continue;

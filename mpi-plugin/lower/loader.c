@@ -10,6 +10,7 @@
  * This code does not allocate: a restart runs it in memory that was just
  * restored.
  */
+#include "base/invariant.h"
 #include "config.h"
 #include "lower/lower.h"
 
@@ -41,7 +42,8 @@ struct notes {
 };
 
 /* The mappings made here: linker, notes, stack. */
-static struct ckpt_range loaded[3];
+enum { LOADED_MAX = 3 };
+static struct ckpt_range loaded[LOADED_MAX];
 static int loaded_count;
 
 /* State to return to for the thread that loads. */
@@ -60,6 +62,7 @@ static void *map(uint64_t size, struct ckpt_failure *failure, int *status_p)
                               (int)-base);
         return NULL;
     }
+    CKPT_INVARIANT(loaded_count < LOADED_MAX);
     loaded[loaded_count++] =
         (struct ckpt_range){(uint64_t)base, (uint64_t)base + size};
     return (void *)base;
@@ -97,6 +100,7 @@ static int map_linker(const char *host_path, struct ckpt_program *program,
     if (status != 0) {
         return status;
     }
+    CKPT_INVARIANT(loaded_count < LOADED_MAX);
     status = ckpt_elf_map(&elf, &loaded[loaded_count], &bias, failure);
     ckpt_elf_close(&elf);
     if (status != 0) {
@@ -169,6 +173,7 @@ static int write_stack(struct ckpt_program *program, struct notes *notes,
     }
     arguments[count++] = host_path;
     arguments[count++] = address;
+    CKPT_INVARIANT(count < (int)(sizeof(arguments) / sizeof(arguments[0])));
     arguments[count] = NULL;
     program->arguments = arguments;
 
@@ -262,6 +267,7 @@ int ckpt_lower_load(struct ckpt_lower *table, const char *host_path,
     table->failure.text[0] = '\0';
     run(&program, stack);
 
+    CKPT_INVARIANT(ckpt_thread_pointer_get() == saved_thread_pointer);
     if (table->status != 0) {
         return ckpt_fail(failure, table->status, "%s", table->failure.text);
     }

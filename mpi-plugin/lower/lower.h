@@ -9,12 +9,13 @@
 #ifndef CKPT_LOWER_H
 #define CKPT_LOWER_H
 
+#include "base/invariant.h"
 #include "ckpt/failure.h"
 #include "ckpt/snapshot.h"
 
 #include <stdint.h>
 
-#define CKPT_LOWER_VERSION 5u
+#define CKPT_LOWER_VERSION 6u
 
 struct ckpt_lower {
     uint32_t version;
@@ -34,6 +35,7 @@ struct ckpt_lower {
      * never. */
     const volatile int *armed;
     const volatile int *open;
+    ckpt_invariant_handler *invariant_failed; /* of the upper half; NULL: none */
     void (*back)(struct ckpt_lower *); /* ckpt-host's main ends in this call */
 
     /* Set by ckpt-host. */

@@ -5,6 +5,7 @@
  * Parses "start-end ..." lines byte by byte, so a line may be split between two
  * reads.
  */
+#include "base/invariant.h"
 #include "config.h"
 #include "lower/mappings.h"
 
@@ -26,8 +27,10 @@ static int append(struct reader *reader, uint64_t start, uint64_t end)
 {
     struct ckpt_range *last;
 
+    CKPT_INVARIANT(start < end);
     if (reader->count > 0) {
         last = &reader->ranges[reader->count - 1];
+        CKPT_INVARIANT(last->end <= start);
         if (last->end == start) {
             last->end = end;
             return 0;

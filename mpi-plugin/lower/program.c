@@ -5,6 +5,7 @@
  *   stack pointer -> argc, argv[], NULL, envp[], NULL, auxv pairs, AT_NULL
  *                    (room), strings and random bytes, top
  */
+#include "base/invariant.h"
 #include "config.h"
 #include "lower/program.h"
 
@@ -141,7 +142,10 @@ int ckpt_program_write(const struct ckpt_program *program, char *top,
     word += count;
     *word++ = 0;
 
+    CKPT_INVARIANT((uint64_t)word + AUXV_ENTRIES * sizeof(Elf64_auxv_t) <=
+                   (uint64_t)top - measure_strings(program));
     status = write_auxv(program, &pointed, word, failure);
+    CKPT_INVARIANT(stack % 16 == 0 && words[words[0] + 1] == 0);
     *stack_p = stack;
     return status;
 }

@@ -7,8 +7,9 @@
 #define _GNU_SOURCE
 #include "runtime/callback.h"
 
-#include "cut/report.h"
+#include "base/invariant.h"
 #include "runtime/crossing.h"
+#include "runtime/state.h"
 #include "sys/syscall.h"
 #include "task/program_clock.h"
 #include "task/threads.h"
@@ -101,6 +102,7 @@ void ckpt_callback_enter(struct ckpt_callback *outer)
     *outer = (struct ckpt_callback){.thread = callback_thread,
                                     .state = callback_state,
                                     .slow_path = ckpt_slow_path};
+    CKPT_INVARIANT(ckpt_state != CKPT_STATE_IDLE); /* inside a call */
     callback_state = ckpt_state;
     callback_thread = ckpt_thread_pointer_load();
     ckpt_slow_path |= CKPT_SLOW_CALLBACK;
@@ -112,6 +114,7 @@ void ckpt_callback_leave(const struct ckpt_callback *outer)
         leave_multiple(outer);
         return;
     }
+    CKPT_INVARIANT(callback_thread == ckpt_thread_pointer_load());
     ckpt_state = callback_state;
     callback_thread = outer->thread;
     callback_state = outer->state;
@@ -130,11 +133,13 @@ static void lock(void)
         __atomic_fetch_sub(&waiters, 1, __ATOMIC_SEQ_CST);
         seen = CKPT_STATE_IDLE;
     }
+    CKPT_INVARIANT(__atomic_load_n(&owner, __ATOMIC_RELAXED) == 0);
     __atomic_store_n(&owner, own_tid(), __ATOMIC_RELEASE);
 }
 
 static void unlock(void)
 {
+    CKPT_INVARIANT(__atomic_load_n(&ckpt_state, __ATOMIC_RELAXED) != CKPT_STATE_IDLE);
     __atomic_store_n(&owner, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&ckpt_state, CKPT_STATE_IDLE, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&waiters, __ATOMIC_SEQ_CST) != 0) {

@@ -27,7 +27,7 @@ enum ckpt_state {
     CKPT_STATE_IDLE = 0,   /* in the application */
     CKPT_STATE_CRITICAL,   /* in a wrapper that cannot be interrupted */
     CKPT_STATE_WAITING,    /* in a wait loop of ckpt-host, which polls pending */
-    CKPT_STATE_COLLECTIVE, /* see cut/collective.h */
+    CKPT_STATE_COLLECTIVE, /* see cut/collectives/collective.h */
     CKPT_STATE_SERVICE,    /* taking part in a checkpoint */
 };
 extern volatile int ckpt_state;
@@ -57,6 +57,11 @@ void ckpt_allow_threads(void);
 /* Checks the agent's connection; may take part in a checkpoint. Called with state IDLE or
  * in the signal handler. */
 void ckpt_service(void);
+
+/* While the gate is closed: count an unsuccessful test or wait, and a successful one.
+ * After many unsuccessful ones the agent learns that this rank waits. */
+void ckpt_poll_failed(void);
+void ckpt_poll_succeeded(void);
 
 #pragma GCC visibility pop
 

@@ -32,10 +32,10 @@ int ckpt_foreign_mpi(struct ckpt_failure *failure)
     if (dl_iterate_phdr(name_other_mpi, &found) == 0) {
         return 0;
     }
-    return ckpt_fail(failure, -ENOTSUP,
-                     "this program needs %s, which belongs to another MPI; "
-                     "only programs for Open MPI (libmpi.so.40) can be run",
-                     found);
+    return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_MPI, -ENOTSUP,
+                       "this program needs %s, which belongs to another MPI; "
+                       "only programs for Open MPI (libmpi.so.40) can be run",
+                       found);
 }
 
 int ckpt_foreign_fortran(const void *caller, struct ckpt_failure *failure)
@@ -46,8 +46,8 @@ int ckpt_foreign_fortran(const void *caller, struct ckpt_failure *failure)
         strstr(from.dli_fname, "/libmpi_mpifh.so") == NULL) {
         return 0;
     }
-    return ckpt_fail(failure, -ENOTSUP,
-                     "this program calls MPI from Fortran by names without an "
-                     "underscore at the end; compile it without "
-                     "-fno-underscoring");
+    return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_MPI, -ENOTSUP,
+                       "this program calls MPI from Fortran by names without an "
+                       "underscore at the end; compile it without "
+                       "-fno-underscoring");
 }

@@ -4,6 +4,7 @@
  */
 #include "runtime/lane.h"
 
+#include "base/invariant.h"
 #include "runtime/crossing.h"
 #include "sys/syscall.h"
 
@@ -55,7 +56,7 @@ static struct {
  * still. But it may run an operation of the application, which may wait for a
  * thread that waits for the lock. Meanwhile the lock is on offer: a thread that
  * has waited long enough passes it to the next ticket. The rank then runs on,
- * and acts as if the service thread were in the lower half (cut/service.c).
+ * and acts as if the service thread were in the lower half (cut/service/service.c).
  */
 enum { NO_OFFER, OFFERED, TAKEN };
 static uint32_t offer;
@@ -76,6 +77,7 @@ static void give(void)
 {
     const uint32_t ticket = lock.serving + 1;
 
+    CKPT_INVARIANT(__atomic_load_n(&lock.next, __ATOMIC_RELAXED) != lock.serving); /* is held */
     __atomic_store_n(&lock.serving, ticket, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&lock.next, __ATOMIC_SEQ_CST) != ticket) {
         (void)ckpt_syscall6(SYS_futex, (long)&lock.serving,
@@ -146,6 +148,7 @@ static int equip(struct ckpt_lane *lane)
 static void bring_back(void *lane)
 {
     ckpt_lane_wait_over();
+    CKPT_INVARIANT(((struct ckpt_lane *)lane)->depth == 0 && !((struct ckpt_lane *)lane)->open);
     pthread_mutex_lock(&list_mutex);
     ((struct ckpt_lane *)lane)->next_free = free_lanes;
     free_lanes = lane;
@@ -164,6 +167,7 @@ static struct ckpt_lane *find_lane(void)
         free_lanes = lane->next_free;
     } else if (ckpt_halves_count < CKPT_HALVES_MAX) {
         lane = &lanes[ckpt_halves_count];
+        CKPT_INVARIANT(ckpt_halves_count > 0); /* the first is of the main thread */
         lane->halves = &ckpt_halves[ckpt_halves_count];
         ckpt_halves_count++;
     }
@@ -205,6 +209,7 @@ int ckpt_lanes_open(void)
     if (error != 0) {
         return -error;
     }
+    CKPT_INVARIANT(ckpt_halves_count == 1 && !ckpt_multiple);
     lanes[0].halves = &ckpt_halves[0];
     ckpt_lane_own = &lanes[0];
     (void)pthread_setspecific(at_exit, &lanes[0]);
@@ -259,6 +264,7 @@ void ckpt_lane_unlock(void)
 {
     struct ckpt_lane *lane = ckpt_lane_own;
 
+    CKPT_INVARIANT(lane->depth > 0);
     if (--lane->depth == 0 &&
         !(lane->offers && change_offer(NO_OFFER, OFFERED))) {
         give();
@@ -291,7 +297,9 @@ void ckpt_lane_close(void)
 {
     struct ckpt_lane *lane = ckpt_lane_own;
 
+    CKPT_INVARIANT(lane->depth == 0 && lane->open);
     ckpt_lane_lock();
+    CKPT_INVARIANT(lock.open > 0);
     lane->open = 0;
     lock.open--;
     ckpt_state = CKPT_STATE_CRITICAL;
@@ -319,6 +327,7 @@ int ckpt_lane_offer_over(void)
     if (!change_offer(OFFERED, NO_OFFER)) {
         return 1;
     }
+    CKPT_INVARIANT(lane->depth == 0);
     lane->depth = 1;
     ckpt_state = CKPT_STATE_SERVICE;
     return 0;

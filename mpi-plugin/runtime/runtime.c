@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * runtime.c - load the lower half and start its MPI.
+ * runtime.c - the process and its launch: phase, environment, lower half.
  */
 #include "runtime/runtime.h"
 
-#include "cut/epoch.h"
-#include "cut/report.h"
-#include "handles/communicator.h"
-#include "handles/handles.h"
+#include "base/invariant.h"
 #include "runtime/crossing.h"
-#include "runtime/init.h"
-#include "lower/library.h"
-#include "sys/syscall.h"
-#include "task/threads.h"
 
 #include <errno.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -22,12 +18,10 @@ struct ckpt_lower ckpt_lower;
 volatile int ckpt_state;
 volatile int ckpt_pending;
 
-extern const char *const ckpt_function_names[];
 void *ckpt_lower_function[CKPT_FN_COUNT];
 
-#define OBJECT_CAPACITY 512
-static const char *object_names[OBJECT_CAPACITY];
-static void *objects[OBJECT_CAPACITY];
+int ckpt_thread_level = MPI_THREAD_SINGLE;
+static enum ckpt_runtime_phase phase;
 
 /* A copy of the launcher's environment: the application may change its own, and
  * after a restart the original is in memory that will be unmapped. */
@@ -36,11 +30,33 @@ static char *launch_environment[ENVIRONMENT_ENTRIES];
 static char environment_text[1024 * 1024];
 static uint64_t kernel_vdso; /* of the running kernel; 0: not set yet */
 
-/* Replaces a function that this MPI library lacks. It uses no TLS, because it
- * runs with the lower thread pointer. */
-static int missing_function(void)
+enum ckpt_runtime_phase ckpt_runtime_phase(void)
 {
-    return MPI_ERR_UNSUPPORTED_OPERATION;
+    return phase;
+}
+
+void ckpt_runtime_set_phase(enum ckpt_runtime_phase now)
+{
+    phase = now;
+}
+
+void ckpt_outside(const char *function)
+{
+    fprintf(stderr,
+            "*** The %s() function was called %s.\n"
+            "*** This is disallowed by the MPI standard.\n"
+            "*** Your MPI job will now abort.\n",
+            function,
+            phase == CKPT_RUNTIME_BEFORE ? "before MPI_INIT was invoked"
+                                         : "after MPI_FINALIZE was invoked");
+    exit(1);
+}
+
+void ckpt_runtime_give_up(const struct ckpt_failure *failure)
+{
+    fprintf(stderr, "ckpt: cannot start MPI: %s [%s]\n", failure->text,
+            ckpt_refusal_name(failure->identity));
+    exit(1);
 }
 
 char *const *ckpt_runtime_environment(void)
@@ -74,29 +90,8 @@ static void copy_environment(char *const *from)
             used += length;
         }
     }
+    CKPT_INVARIANT(used <= sizeof(environment_text) && count < ENVIRONMENT_ENTRIES);
     launch_environment[count] = NULL;
-}
-
-static void fill_table(const char *library)
-{
-    uint32_t i;
-
-    memset(&ckpt_lower, 0, sizeof(ckpt_lower));
-    for (i = 0; i < ckpt_predefined_count; i++) {
-        object_names[i] = ckpt_predefined[i].symbol;
-        objects[i] = NULL;
-    }
-    ckpt_lower.version = CKPT_LOWER_VERSION;
-    ckpt_lower.function_count = CKPT_FN_COUNT;
-    ckpt_lower.object_count = ckpt_predefined_count;
-    ckpt_lower.library = library;
-    ckpt_lower.function_names = ckpt_function_names;
-    ckpt_lower.object_names = object_names;
-    ckpt_lower.function = ckpt_lower_function;
-    ckpt_lower.object = objects;
-    ckpt_lower.interrupt = &ckpt_pending;
-    ckpt_lower.armed = &ckpt_checkpoint.armed;
-    ckpt_lower.open = &ckpt_epoch_open;
 }
 
 /* Finds the directory of ckpt-host and ckptd: beside this library, or
@@ -132,46 +127,6 @@ uint64_t ckpt_runtime_vdso(void)
     return kernel_vdso != 0 ? kernel_vdso : getauxval(AT_SYSINFO_EHDR);
 }
 
-int ckpt_runtime_load(char *const environment[], uint64_t vdso,
-                      struct ckpt_failure *failure)
-{
-    static char library[4096], host[4096];
-    int error, i;
-
-    ckpt_runtime_enter(environment, vdso);
-    if (ckpt_predefined_count > OBJECT_CAPACITY) {
-        return ckpt_fail(failure, -E2BIG, "too many predefined MPI objects");
-    }
-    error = ckpt_lower_library(launch_environment, library,
-                               sizeof(library));
-    if (error != 0) {
-        return ckpt_fail(failure, error, "no MPI library found");
-    }
-    fill_table(library);
-    ckpt_runtime_tool(host, sizeof(host), "ckpt-host");
-    ckpt_threads_record_leader();
-    error = ckpt_lower_load(&ckpt_lower, host, launch_environment, vdso, failure);
-    ckpt_threads_repair_leader();
-    if (error != 0) {
-        return error;
-    }
-    ckpt_lanes_forget(ckpt_lower.thread_pointer);
-    for (i = 0; i < CKPT_FN_COUNT; i++) {
-        if (ckpt_lower_function[i] == NULL) {
-            ckpt_lower_function[i] = (void *)missing_function;
-        }
-    }
-    ckpt_predefined_bind();
-    return 0;
-}
-
-int ckpt_runtime_start(struct ckpt_failure *failure)
-{
-    int error = ckpt_init_lower(failure);
-
-    return error == 0 ? ckpt_lanes_renew(failure) : error;
-}
-
 int ckpt_require_lower(void)
 {
     return ckpt_halves[0].lower != 0 ? 0 : MPI_T_ERR_NOT_INITIALIZED;
@@ -191,13 +146,8 @@ int ckpt_runtime_lower_ranges(struct ckpt_range *ranges, int capacity)
     if (count < 0) {
         return count;
     }
-    return count + ckpt_lower_loader_ranges(ranges + count, capacity - count);
-}
-
-/* Fills the table: before MPI_Init every entry is missing_function. */
-__attribute__((constructor)) static void fill_with_missing(void)
-{
-    for (int i = 0; i < CKPT_FN_COUNT; i++) {
-        ckpt_lower_function[i] = (void *)missing_function;
+    if (!CKPT_INVARIANT(count <= capacity)) {
+        return -E2BIG;
     }
+    return count + ckpt_lower_loader_ranges(ranges + count, capacity - count);
 }

@@ -8,17 +8,24 @@
 #include "ckpt/failure.h"
 #include "ckpt/snapshot.h"
 
+#include <stddef.h>
+
 enum ckpt_runtime_phase {
     CKPT_RUNTIME_BEFORE = 0, /* MPI_Init not called yet */
     CKPT_RUNTIME_ACTIVE,
     CKPT_RUNTIME_FINALIZED,
 };
 
+/* Returns the phase; start/init.c sets it. Context: any. */
 enum ckpt_runtime_phase ckpt_runtime_phase(void);
+void ckpt_runtime_set_phase(enum ckpt_runtime_phase phase);
+
+/* The thread level: that of MPI_Init_thread, or less if the library provides less. */
+extern int ckpt_thread_level __attribute__((visibility("hidden")));
 
 /*
  * Records the launch that this process belongs to now, before any code reads
- * the launch's environment. ckpt_runtime_load() does this, too. environment:
+ * the launch's environment. ckpt_load() does this, too. environment:
  * the launcher's; vdso: address of this kernel's vDSO. Context: normal or
  * quiesced.
  */
@@ -32,26 +39,28 @@ uint64_t ckpt_runtime_vdso(void);
  * call does nothing. Context: normal. */
 void ckpt_runtime_open_process(void);
 
-/*
- * Loads a lower half into this process and binds the predefined handles. Both
- * the application's first MPI call and a restart use it.
- * environment: the launcher's; vdso: address of this kernel's vDSO.
- * Context: normal or quiesced. Returns 0 or -errno with a reason.
- */
-int ckpt_runtime_load(char *const environment[], uint64_t vdso,
-                      struct ckpt_failure *failure);
-
-/* Initialises MPI in the lower half, with the thread level of the first time.
- * Context and result as above. */
-int ckpt_runtime_start(struct ckpt_failure *failure);
-
 /* For functions that are allowed before MPI_Init: loads a lower half if there
  * is none yet. Ends the process if that fails. Context: normal. */
 void ckpt_runtime_need_library(void);
 
+/* Starts MPI with this thread level; ends the process if that fails. Context: normal,
+ * once. */
+void ckpt_runtime_begin(int required);
+
+/* Called before MPI_Finalize: this rank takes part in no more checkpoints. Context:
+ * normal. */
+void ckpt_runtime_leave(void);
+
+/* Ends the program: MPI cannot begin. Context: normal. */
+void ckpt_runtime_give_up(const struct ckpt_failure *failure) __attribute__((noreturn));
+
+
 /* The environment of the launch that this process belongs to at present. */
 char *const *ckpt_runtime_environment(void);
 const char *ckpt_runtime_getenv(const char *name);
+
+/* Writes the path of one of our programs (ckpt-host, ckptd). Context: any. */
+void ckpt_runtime_tool(char *path, size_t size, const char *name);
 
 /* Returns 0 if the lower half is loaded, else an MPI_T error code. For MPI_T
  * calls, which the standard allows before MPI_Init. */
@@ -61,7 +70,5 @@ int ckpt_require_lower(void);
  * Returns the count, or -EAGAIN if the lower half is just changing its memory.
  * Context: quiesced. */
 int ckpt_runtime_lower_ranges(struct ckpt_range *ranges, int capacity);
-
-
 
 #endif

@@ -5,8 +5,8 @@
  */
 #include "tests/fake_datatypes.h"
 
-#include "handles/datatype_contents.h"
 #include "handles/handles.h"
+#include "handles/types/datatype_contents.h"
 #include "runtime/crossing.h"
 #include "sys/thread_pointer.h"
 

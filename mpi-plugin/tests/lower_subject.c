@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "lower/host_yield.h"
+#include "lower/host/host_yield.h"
 #include "lower/library.h"
 #include "lower/lower.h"
 #include "lower/mappings.h"
@@ -502,7 +502,7 @@ static void mode_busy(void)
 /* A failure to load gives its reason, and the program goes on. */
 static void mode_failures(void)
 {
-    struct ckpt_failure failure = {{0}};
+    struct ckpt_failure failure = {.text = ""};
     const char *good = host;
     int status;
 

@@ -8,8 +8,8 @@
 #define CKPT_ONE_ORIGIN_H
 
 #include "ckpt/independent.h"
+#include "independent/log/volatile_log.h"
 #include "independent/log_limit.h"
-#include "independent/volatile_log.h"
 
 enum { ORIGIN_RANKS = 2, ORIGIN_BYTES = 4096 }; /* of each rank's memory */
 

@@ -3,7 +3,7 @@
  * test_applied.cpp - records that become known in any order: the later delivery wins.
  */
 extern "C" {
-#include "independent/applied.h"
+#include "independent/log/applied.h"
 }
 
 #include <gtest/gtest.h>

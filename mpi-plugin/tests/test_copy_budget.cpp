@@ -3,7 +3,7 @@
  * test_copy_budget.cpp - copies of messages take their share of the time, and no more.
  */
 extern "C" {
-#include "cut/copy_budget.h"
+#include "cut/collectives/copy_budget.h"
 }
 
 #include <gtest/gtest.h>

@@ -230,6 +230,7 @@ class Calls(unittest.TestCase):
                 text=True,
                 capture_output=True,
                 timeout=120,
+                check=False,
             )
         self.assertEqual(
             (result.stdout, result.returncode), ("all right\n", 0), result.stderr

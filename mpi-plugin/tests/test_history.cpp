@@ -4,8 +4,8 @@
  * without room.
  */
 extern "C" {
-#include "cut/history.h"
-#include "cut/rank_page.h"
+#include "cut/messages/history.h"
+#include "link/rank_page.h"
 }
 
 #include <gtest/gtest.h>

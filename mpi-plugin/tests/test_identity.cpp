@@ -4,7 +4,7 @@
  * the identity of its children.
  */
 extern "C" {
-#include "alone/identity.h"
+#include "link/identity.h"
 }
 
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
  */
 #define OMPI_SKIP_MPICXX 1
 extern "C" {
-#include "independent/layout.h"
+#include "independent/log/layout.h"
 #include "tests/fake_datatypes.h"
 }
 

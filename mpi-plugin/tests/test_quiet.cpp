@@ -4,7 +4,7 @@
  * origins do meanwhile.
  */
 extern "C" {
-#include "independent/quiet.h"
+#include "independent/log/quiet.h"
 }
 
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
  * exact: with a mutant, a replay goes wrong or the log is longer than necessary.
  */
 extern "C" {
-#include "independent/applied.h"
+#include "independent/log/applied.h"
 #include "tests/one_origin.h"
 }
 

@@ -3,7 +3,7 @@
  * test_volatile_log.cpp - the rings of a volatile log, compared with a list of their records.
  */
 extern "C" {
-#include "independent/volatile_log.h"
+#include "independent/log/volatile_log.h"
 }
 
 #include <gtest/gtest.h>

@@ -5,9 +5,11 @@
  */
 #include "user/ask.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
-#include "cut/agent_link.h"
-#include "cut/report.h"
+#include "ckpt/failure.h"
+#include "cut/messages/report.h"
+#include "link/agent_link.h"
 #include "user/hold.h"
 
 #define CKPT_INTERFACE_ONLY
@@ -28,6 +30,7 @@ void ckpt_ask_tell(void)
     struct ckpt_message message = {.type = CKPT_MSG_ASK};
     const uint64_t number = __atomic_load_n(&asked, __ATOMIC_ACQUIRE);
 
+    CKPT_INVARIANT(number >= told);
     if (number != told) {
         told = number;
         message.as.ask.number = number;
@@ -37,6 +40,13 @@ void ckpt_ask_tell(void)
     }
 }
 
+/* Writes a reason that was found here, as an agent writes its own. */
+static void explain(enum ckpt_refusal identity, const char *text)
+{
+    ckpt_text_format(reason, sizeof(reason), "%s [%s]", text, ckpt_refusal_name(identity));
+}
+
+/* `text` has the name of the reason at its end, or is empty. */
 static void answer(uint64_t number, const char *text)
 {
     ckpt_text_copy(reason, sizeof(reason), text);
@@ -46,18 +56,27 @@ static void answer(uint64_t number, const char *text)
 void ckpt_ask_answered(const struct ckpt_message *message)
 {
     if (message->as.answer.number == CKPT_ANSWER_TO_ALL) {
-        ckpt_ask_forget(message->text);
+        told = __atomic_load_n(&asked, __ATOMIC_ACQUIRE);
+        if (!is_answered(told)) {
+            answer(told, message->text);
+        }
     } else {
         answer(message->as.answer.number, message->text);
     }
 }
 
-void ckpt_ask_forget(const char *text)
+void ckpt_ask_forget(enum ckpt_refusal identity, const char *text)
 {
     told = __atomic_load_n(&asked, __ATOMIC_ACQUIRE);
-    if (!is_answered(told)) {
-        answer(told, text);
+    if (is_answered(told)) {
+        return;
     }
+    if (identity == CKPT_REFUSAL_NONE) {
+        reason[0] = '\0';
+    } else {
+        explain(identity, text);
+    }
+    __atomic_store_n(&answered, told, __ATOMIC_RELEASE);
 }
 
 const char *ckpt_ask_reason(void)
@@ -65,9 +84,9 @@ const char *ckpt_ask_reason(void)
     return reason;
 }
 
-static int refuse(const char *text)
+static int refuse(enum ckpt_refusal identity, const char *text)
 {
-    ckpt_text_copy(reason, sizeof(reason), text);
+    explain(identity, text);
     return CKPT_REFUSED;
 }
 
@@ -103,7 +122,8 @@ static int ask_and_wait(struct request *request)
         return answer;
     }
     if (request->number == 0) {
-        return refuse("a hook does not want it, or another thread is at a safe point");
+        return refuse(CKPT_REFUSAL_AWAITS_SAFE_POINT,
+                      "a hook does not want it, or another thread is at a safe point");
     }
     if (!is_done(&request->stay)) {
         return CKPT_ASKED;
@@ -116,10 +136,12 @@ int ckpt_ask(unsigned flags)
     struct request request = {{begin, is_done}, flags, 0};
 
     if (!ckpt_checkpoint.open || !ckpt_agent_connected()) {
-        return refuse("checkpoints of this process cannot be taken now");
+        return refuse(CKPT_REFUSAL_NO_COORDINATOR,
+                      "checkpoints of this process cannot be taken now");
     }
     if ((flags & CKPT_WAIT) != 0 && ckpt_hold_in_region()) {
-        return refuse("it was asked for in a no-checkpoint region");
+        return refuse(CKPT_REFUSAL_NO_CHECKPOINT_REGION,
+                      "it was asked for in a no-checkpoint region");
     }
     reason[0] = '\0';
     if ((flags & CKPT_WAIT) != 0) {

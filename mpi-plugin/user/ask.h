@@ -5,6 +5,7 @@
 #ifndef CKPT_ASK_H
 #define CKPT_ASK_H
 
+#include "ckpt/refusals.h"
 #include "ckpt/wire.h"
 
 #include <stdint.h>
@@ -20,8 +21,9 @@ void ckpt_ask_tell(void);
 /* Handles the agent's ANSWER. Context: service. */
 void ckpt_ask_answered(const struct ckpt_message *message);
 
-/* Fails all open requests, with `reason`: no answer will come. Context:
- * service; quiesced. */
-void ckpt_ask_forget(const char *reason);
+/* Fails all open requests, with a reason: no answer will come. `identity`
+ * CKPT_REFUSAL_NONE and an empty text: they are done. Context: service;
+ * quiesced. */
+void ckpt_ask_forget(enum ckpt_refusal identity, const char *text);
 
 #endif

@@ -180,7 +180,8 @@ def hooks(before=None, after=None):
     def guarded(data):
         try:
             return run_before(data)
-        except Exception:  # pylint: disable=broad-exception-caught
+        # The hook is the application's: whatever it raises refuses the checkpoint.
+        except Exception:  # noqa: BLE001  pylint: disable=broad-exception-caught
             import traceback  # pylint: disable=import-outside-toplevel
 
             traceback.print_exc()

@@ -6,6 +6,7 @@
  */
 #include "user/excluded.h"
 
+#include "base/invariant.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -41,6 +42,8 @@ static int append(struct table *table, struct ckpt_range range)
     if (table->count == CKPT_EXCLUDED_CAPACITY) {
         return -ENOSPC;
     }
+    CKPT_INVARIANT(range.start % PAGE == 0 && range.end % PAGE == 0);
+    CKPT_INVARIANT(table->count == 0 || table->range[table->count - 1].end <= range.start);
     table->range[table->count++] = range;
     return 0;
 }

@@ -5,11 +5,10 @@
 #include "user/hold.h"
 
 #include "base/text.h"
-#include "cut/agent_link.h"
-#include "cut/attach.h"
-#include "cut/epoch.h"
-#include "cut/report.h"
-#include "cut/service.h"
+#include "cut/messages/report.h"
+#include "cut/service/attach.h"
+#include "cut/service/service.h"
+#include "link/agent_link.h"
 #include "sys/syscall.h"
 #include "task/program_clock.h"
 #include "user/hold_state.h"
@@ -58,14 +57,19 @@ uint64_t ckpt_hold_restarts(void)
 
 /* ---- To and from the agent ---------------------------------------------------- */
 
-static const char *why(void)
+/* Writes the reason into a REFUSED. */
+static void explain(struct ckpt_message *message)
 {
+    const char *why = "it has not come to a safe point";
+
+    message->as.refused.identity = CKPT_REFUSAL_AWAITS_SAFE_POINT;
     if (GET(ckpt_hold.regions) != 0) {
-        return "it is in a no-checkpoint region";
+        message->as.refused.identity = CKPT_REFUSAL_NO_CHECKPOINT_REGION;
+        why = "it is in a no-checkpoint region";
+    } else if (GET(ckpt_hold.hooks) != 0) {
+        why = "it has hooks to run, at its next safe point";
     }
-    return GET(ckpt_hold.hooks) != 0
-               ? "it has hooks to run, at its next safe point"
-               : "it has not come to a safe point";
+    ckpt_text_copy(message->text, sizeof(message->text), why);
 }
 
 /* Returns the last safe point passed. It does not count one where a thread stays, even
@@ -86,7 +90,7 @@ void ckpt_hold_refuse(void)
     message.as.refused.for_now = 1;
     message.as.refused.safe_points = reached();
     ckpt_epoch_describe_cut(&message.as.refused.cut);
-    ckpt_text_copy(message.text, sizeof(message.text), why());
+    explain(&message);
     (void)ckpt_agent_send(&message, -1);
     if (!ckpt_hold_is_on() && SWAP(ckpt_hold.refused, 0)) { /* since the check */
         SET(ckpt_hold.can_be_saved, 1);

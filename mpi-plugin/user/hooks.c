@@ -6,6 +6,7 @@
  */
 #include "user/hooks.h"
 
+#include "base/invariant.h"
 #include "user/hold.h"
 
 #define CKPT_INTERFACE_ONLY
@@ -51,6 +52,7 @@ void ckpt_hooks_erase(int id)
     pthread_mutex_lock(&mutex);
     for (int i = 0; i < count; i++) {
         if (entries[i].id == id) {
+            CKPT_INVARIANT(count > 0 && count <= CAPACITY);
             memmove(&entries[i], &entries[i + 1],
                     (size_t)(count - i - 1) * sizeof(entries[0]));
             count--;
@@ -69,6 +71,7 @@ int ckpt_hooks_before(void)
     all = count;
     memcpy(running, entries, (size_t)all * sizeof(entries[0]));
     pthread_mutex_unlock(&mutex);
+    CKPT_INVARIANT(running_count == 0 && all <= CAPACITY);
     for (running_count = 0; running_count < all; running_count++) {
         const struct ckpt_hooks *hooks = &running[running_count].hooks;
 

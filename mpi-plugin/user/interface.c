@@ -2,9 +2,9 @@
 /*
  * interface.c - the interface that ckpt.h finds in a process with this library.
  */
-#include "cut/agent_link.h"
-#include "cut/rank_page.h"
-#include "cut/report.h"
+#include "cut/messages/report.h"
+#include "link/agent_link.h"
+#include "link/rank_page.h"
 #include "user/ask.h"
 #include "user/excluded.h"
 #include "user/hold.h"

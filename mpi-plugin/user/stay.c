@@ -5,11 +5,12 @@
  */
 #include "user/hold.h"
 
-#include "cut/agent_link.h"
-#include "cut/attach.h"
-#include "cut/rank_page.h"
-#include "cut/report.h"
-#include "cut/service.h"
+#include "cut/messages/report.h"
+#include "cut/service/attach.h"
+#include "cut/service/service.h"
+#include "link/agent_link.h"
+#include "link/rank_page.h"
+#include "base/invariant.h"
 #include "runtime/crossing.h"
 #include "sys/syscall.h"
 #include "user/hold_state.h"
@@ -35,6 +36,7 @@ static int is_needed(void)
     if (!ckpt_checkpoint.armed || page == NULL) {
         return 0;
     }
+    CKPT_INVARIANT(page->clock_count <= CKPT_CLOCK_SLOTS);
     for (uint32_t i = 0; i < page->clock_count; i++) {
         const struct ckpt_clock *clock = &page->clock[i];
 
@@ -101,6 +103,7 @@ static int stay_with_hooks(struct ckpt_stay *stay, const struct moment *before)
     if (!ckpt_hooks_before()) {
         return CKPT_ABSENT;
     }
+    CKPT_INVARIANT(GET(ckpt_hold.staying) == 0);
     ADD(ckpt_hold.staying, 1);
     ckpt_hold_tell_if_over();
     wait_here(stay, before);
@@ -121,10 +124,12 @@ static int stay_at(uint64_t number, struct ckpt_stay *stay)
     if (own_regions > 0 || own_stay) {
         return CKPT_ABSENT; /* cannot be saved here, or a hook calls this */
     }
+    CKPT_INVARIANT(number > 0); /* 0: nobody stays */
     own_stay = 1;
     if (__atomic_compare_exchange_n(&ckpt_hold.stays_at, &none, number, 0,
                                     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
         answer = stay_with_hooks(stay, &before);
+        CKPT_INVARIANT(GET(ckpt_hold.stays_at) == number);
         SET(ckpt_hold.stays_at, 0);
     } else { /* another thread runs the hooks */
         wait_here(stay, &before);
@@ -200,5 +205,6 @@ void ckpt_hold_only_at_safe_points(int only)
 void ckpt_hold_count_hooks(int change)
 {
     ADD(ckpt_hold.hooks, change);
+    CKPT_INVARIANT(GET(ckpt_hold.hooks) >= 0);
     ckpt_hold_tell_if_over();
 }

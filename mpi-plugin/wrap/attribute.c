@@ -6,9 +6,9 @@
 #include "handles/attribute.h"
 
 #include "handles/communicator.h"
+#include "handles/error_codes.h"
 #include "handles/window.h"
-#include "wrap/error_codes.h"
-#include "wrap/wrapper.h"
+#include "handles/wrapper.h"
 
 /* The result of a function. An error goes to the error handler of `comm`, which may be
  * a window, or NULL for MPI_COMM_WORLD's handler. */

@@ -6,15 +6,15 @@
  * create it and agree on its id run inside the clocked section. The bookkeeping follows
  * after the collective is left.
  */
-#include "cut/collective.h"
-#include "cut/nonblocking.h"
+#include "cut/collectives/collective.h"
+#include "cut/collectives/nonblocking.h"
 #include "handles/attribute.h"
 #include "handles/channels.h"
 #include "handles/hints.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
+#include "handles/wrapper.h"
 #include "wrap/persistent.h"
-#include "wrap/wrapper.h"
 
 #include <stdlib.h>
 #include <string.h>

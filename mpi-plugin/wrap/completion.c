@@ -2,14 +2,15 @@
 /*
  * completion.c - waiting for and testing requests (MPI 3.1, section 3.7).
  */
-#include "cut/epoch.h"
+#include "cut/messages/epoch.h"
+#include "base/invariant.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
+#include "handles/wrapper.h"
 #include "runtime/callback.h"
 #include "wrap/partitioned.h"
 #include "wrap/pending_set.h"
 #include "wrap/persistent.h"
-#include "wrap/wrapper.h"
 
 #include <stdlib.h>
 
@@ -72,6 +73,7 @@ static int collect(MPI_Request *request_p, MPI_Status *status)
     if (request->request_kind == CKPT_REQUEST_GENERALIZED) {
         close_generalized(request, 1);
     }
+    CKPT_INVARIANT(request->complete);
     code = request->code;
     give_status(status, &request->status);
     if (!request->persistent) {
@@ -246,6 +248,7 @@ static int test_batch(struct batch *batch)
     for (int i = 0; i < found; i++) {
         MPI_Request request = batch->owner[place[i]];
 
+        CKPT_INVARIANT(place[i] >= 0 && place[i] < batch->count);
         request->handle.lower = batch->lower[place[i]];
         ckpt_request_completed(request, &status[i],
                                code == MPI_SUCCESS ? MPI_SUCCESS
@@ -287,6 +290,7 @@ static struct progress progress_many(int count, MPI_Request requests[])
             progress.complete += ckpt_request_progress(request);
             continue;
         }
+        CKPT_INVARIANT(batch.count < BATCH);
         batch.owner[batch.count] = request;
         batch.lower[batch.count++] = request->handle.lower;
         if (batch.count == BATCH) {
@@ -365,6 +369,7 @@ int PMPI_Waitany(int count, MPI_Request requests[], int *index,
         give_status(status, &ckpt_empty_status);
     } else {
         *index = first_complete(count, requests);
+        CKPT_INVARIANT(*index >= 0 && *index < count);
         code = collect_one(&requests[*index], status, &object);
     }
     CKPT_RETURN(object, code, "MPI_Waitany");
@@ -388,6 +393,7 @@ int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag,
                                    : MPI_UNDEFINED;
     *flag = progress.active == 0 || progress.complete > 0;
     if (progress.complete > 0) {
+        CKPT_INVARIANT(*index >= 0 && *index < count);
         code = collect_one(&requests[*index], status, &object);
     } else if (progress.active == 0) {
         give_status(status, &ckpt_empty_status);

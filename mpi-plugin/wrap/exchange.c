@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
-#include "wrap/wrapper.h"
+#include "handles/wrapper.h"
 
 /* One side of the exchange: the message to send, or the one to receive. */
 struct half {

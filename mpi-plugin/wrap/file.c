@@ -3,12 +3,12 @@
  * file.c - open and close files, and set their state (MPI 3.1, chapter 13). The generated
  * wrappers do the accesses.
  */
-#include "handles/file.h"
+#include "handles/files/file.h"
 
 #include "base/text.h"
-#include "cut/collective.h"
+#include "cut/collectives/collective.h"
+#include "handles/wrapper.h"
 #include "journal/journal.h"
-#include "wrap/wrapper.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -7,7 +7,7 @@
  */
 #include "handles/communicator.h"
 #include "handles/kinds.h"
-#include "wrap/wrapper.h"
+#include "handles/wrapper.h"
 
 #include <string.h>
 

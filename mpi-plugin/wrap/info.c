@@ -4,7 +4,7 @@
  * the functions that every library has.
  */
 #include "handles/early_info.h"
-#include "wrap/wrapper.h"
+#include "handles/wrapper.h"
 
 #include <string.h>
 

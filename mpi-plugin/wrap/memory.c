@@ -5,7 +5,7 @@
  * MPI_Alloc_mem returns memory of the upper half: a restart would lose memory
  * of the lower half.
  */
-#include "wrap/wrapper.h"
+#include "handles/wrapper.h"
 
 /* mpi.h has macros with these names. */
 #undef MPI_Aint_add

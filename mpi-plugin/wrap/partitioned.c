@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * partitioned.c - partitioned communication (MPI 4.0, chapter 4): the requests
- * exist only in the upper half (cut/partition.h).
+ * exist only in the upper half (cut/messages/partition.h).
  */
 #include "wrap/partitioned.h"
 
-#include "cut/partition.h"
+#include "cut/messages/partition.h"
 #include "handles/communicator.h"
 #include "handles/kinds.h"
-#include "wrap/wrapper.h"
+#include "handles/wrapper.h"
 
 /* Returns the error of wrong arguments, or MPI_SUCCESS. */
 static int check(int partitions, MPI_Count count, MPI_Datatype datatype,

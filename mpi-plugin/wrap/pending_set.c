@@ -2,6 +2,7 @@
 /* pending_set.c - see pending_set.h. */
 #include "wrap/pending_set.h"
 
+#include "base/invariant.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
 
@@ -43,6 +44,7 @@ int ckpt_pending_set_test(void)
     kept.count = 0;
     if (place != MPI_UNDEFINED) {
         request = kept.owner[place];
+        CKPT_INVARIANT(place >= 0 && place < kept.active);
         request->handle.lower = kept.lower[place];
         ckpt_request_completed(request, &status, code);
     }
@@ -95,6 +97,7 @@ static int gather(int count, MPI_Request const requests[])
         if (!is_pending_below(requests[i])) {
             return 0;
         }
+        CKPT_INVARIANT(kept.active < kept.room);
         kept.owner[kept.active] = requests[i];
         kept.lower[kept.active++] = requests[i]->handle.lower;
     }

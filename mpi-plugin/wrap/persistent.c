@@ -4,9 +4,9 @@
  */
 #include "wrap/persistent.h"
 
-#include "cut/collective.h"
+#include "cut/collectives/collective.h"
 #include "handles/kinds.h"
-#include "wrap/wrapper.h"
+#include "handles/wrapper.h"
 
 static int check_side(const struct ckpt_side *side)
 {

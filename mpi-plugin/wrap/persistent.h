@@ -5,12 +5,12 @@
  * Ranks may start them in any order, so each has its own duplicate of the
  * communicator. They exist only in the upper half. A start begins the
  * nonblocking collective, which every MPI library has and which a cut can save
- * (cut/nonblocking.h).
+ * (cut/collectives/nonblocking.h).
  */
 #ifndef CKPT_PERSISTENT_H
 #define CKPT_PERSISTENT_H
 
-#include "cut/nonblocking.h"
+#include "cut/collectives/nonblocking.h"
 
 /* MPI_X_init of the lower half, with lower handles for `info` and `request`.
  * Runs with the lower thread pointer. Returns an MPI error code. */

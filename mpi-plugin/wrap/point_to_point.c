@@ -6,17 +6,17 @@
  * crossing, so a waiting rank can be checkpointed. Every message is counted: at the
  * sender when it is sent, and at the receiver when it has arrived or was logged.
  */
-#include "cut/epoch.h"
-#include "cut/message_log.h"
-#include "cut/partition.h"
-#include "cut/synchronous_send.h"
-#include "cut/deferred_completion.h"
+#include "cut/collectives/deferred_completion.h"
+#include "cut/messages/message.h"
+#include "cut/messages/partition.h"
+#include "cut/messages/synchronous_send.h"
+#include "handles/buffer.h"
 #include "handles/channels.h"
 #include "handles/kinds.h"
+#include "handles/message_log.h"
 #include "handles/request.h"
-#include "independent/page.h"
+#include "handles/wrapper.h"
 #include "wrap/persistent.h"
-#include "wrap/wrapper.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -25,29 +25,6 @@
 #define LARGE_SIZE (INT_MAX - 4096) /* bytes; MPI_Pack may add a header */
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
-
-static inline void count_sent(MPI_Comm comm, int peer, int tag)
-{
-    ckpt_uncovered_message();
-    if (LIKELY((unsigned)peer < (unsigned)comm->peers)) {
-        comm->sent[peer]++;
-    }
-    if (!LIKELY(ckpt_synchronous_pending == 0)) {
-        ckpt_synchronous_later(comm, peer, tag);
-    }
-    if (!LIKELY(ckpt_epoch_open == 0)) {
-        ckpt_epoch_sent(comm, peer);
-    }
-}
-
-static inline void count_received(MPI_Comm comm, const MPI_Status *status)
-{
-    ckpt_uncovered_message();
-    if (LIKELY((unsigned)status->MPI_SOURCE < (unsigned)comm->peers &&
-               !status->_cancelled)) {
-        comm->received[status->MPI_SOURCE]++;
-    }
-}
 
 static inline void give_status(MPI_Status *to, const MPI_Status *from)
 {
@@ -103,7 +80,7 @@ static int send_watched(const void *buffer, int count, MPI_Datatype datatype,
     if (code != MPI_SUCCESS) {
         return code;
     }
-    count_sent(comm, peer, tag);
+    ckpt_count_sent(comm, peer, tag);
     return finish_send(lower, peer, tag, comm, 1, creator);
 }
 
@@ -154,7 +131,7 @@ blocking_send(const void *buffer, int count, MPI_Datatype datatype, int peer,
         CKPT_RETURN(comm, code, name);
     }
     ckpt_state = CKPT_STATE_WAITING;
-    count_sent(comm, peer, tag);
+    ckpt_count_sent(comm, peer, tag);
     upper = ckpt_enter();
     code = (synchronous ? ckpt_lower.ssend : ckpt_lower.send)(
         buffer, count, CKPT_LOWER(datatype), peer, tag, CKPT_CHANNEL(comm),
@@ -208,49 +185,18 @@ int PMPI_Bsend(const void *buffer, int count, MPI_Datatype datatype, int dest,
     CKPT_CALL(code, Bsend, buffer, count, CKPT_LOWER(datatype), dest, tag,
               CKPT_CHANNEL(comm));
     if (code == MPI_SUCCESS) {
-        count_sent(comm, dest, tag);
+        ckpt_count_sent(comm, dest, tag);
     }
     CKPT_RETURN(comm, code, "MPI_Bsend");
 }
 CKPT_ALIAS(Bsend);
-
-/* Has the library check the arguments: it makes such a request, which is freed at
- * once. */
-static int check_arguments(enum ckpt_request_kind kind, const void *buffer,
-                           int count, MPI_Datatype datatype, int peer, int tag,
-                           MPI_Comm comm, int mode)
-{
-    MPI_Request lower;
-    int code;
-
-    if (kind == CKPT_REQUEST_RECEIVE) {
-        CKPT_CALL(code, Recv_init, (void *)buffer, count, CKPT_LOWER(datatype),
-                  peer, tag, CKPT_LOWER(comm), &lower);
-    } else if (mode == CKPT_SEND_BUFFERED) {
-        CKPT_CALL(code, Bsend_init, buffer, count, CKPT_LOWER(datatype), peer,
-                  tag, CKPT_LOWER(comm), &lower);
-    } else if (mode == CKPT_SEND_SYNCHRONOUS) {
-        CKPT_CALL(code, Ssend_init, buffer, count, CKPT_LOWER(datatype), peer,
-                  tag, CKPT_LOWER(comm), &lower);
-    } else if (mode == CKPT_SEND_READY) {
-        CKPT_CALL(code, Rsend_init, buffer, count, CKPT_LOWER(datatype), peer,
-                  tag, CKPT_LOWER(comm), &lower);
-    } else {
-        CKPT_CALL(code, Send_init, buffer, count, CKPT_LOWER(datatype), peer,
-                  tag, CKPT_LOWER(comm), &lower);
-    }
-    if (code == MPI_SUCCESS) {
-        CKPT_CALL(code, Request_free, &lower);
-    }
-    return code;
-}
 
 /* Receives on an open rank. The lower half does not see the call, so the arguments are
  * checked here. */
 static int receive_held(void *buffer, int count, MPI_Datatype datatype,
                         int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    int code = check_arguments(CKPT_REQUEST_RECEIVE, buffer, count, datatype,
+    int code = ckpt_check_arguments(CKPT_REQUEST_RECEIVE, buffer, count, datatype,
                                source, tag, comm, 0);
 
     return code != MPI_SUCCESS ? code
@@ -295,87 +241,15 @@ int PMPI_Recv(void *buffer, int count, MPI_Datatype datatype, int source,
                               CKPT_CHANNEL(comm), status, &lower);
     ckpt_leave(upper);
     status->MPI_ERROR = error;
-    if (LIKELY(code == MPI_SUCCESS)) {
-        count_received(comm, status);
+    if (LIKELY(code == MPI_SUCCESS) || code == MPI_ERR_TRUNCATE) {
+        ckpt_count_received(comm, status); /* a truncated message was consumed all the same */
     } else if (code == CKPT_INTERRUPTED) {
         code = finish_receive(buffer, count, datatype, source, tag, comm, lower,
                               status, "MPI_Recv");
-    } else if (code == MPI_ERR_TRUNCATE) { /* the message was consumed all the same */
-        count_received(comm, status);
     }
     CKPT_RETURN(comm, code, "MPI_Recv");
 }
 CKPT_ALIAS(Recv);
-
-/* Starts the send that `request` describes. */
-static int start_send(MPI_Request request)
-{
-    MPI_Comm comm = request->communicator;
-    MPI_Comm channel = CKPT_CHANNEL(comm);
-    MPI_Datatype type = CKPT_LOWER(request->datatype);
-    MPI_Request *lower = (MPI_Request *)&request->handle.lower;
-    int code;
-
-    switch (request->mode) {
-    case CKPT_SEND_BUFFERED:
-        CKPT_CALL(code, Ibsend, request->buffer, request->count, type,
-                  request->peer, request->tag, channel, lower);
-        break;
-    case CKPT_SEND_SYNCHRONOUS:
-        CKPT_CALL(code, Issend, request->buffer, request->count, type,
-                  request->peer, request->tag, channel, lower);
-        break;
-    default:
-        CKPT_CALL(code, Isend, request->buffer, request->count, type,
-                  request->peer, request->tag, channel, lower);
-        break;
-    }
-    if (LIKELY(code == MPI_SUCCESS)) {
-        count_sent(comm, request->peer, request->tag);
-        ckpt_request_activate(request);
-        if (request->mode == CKPT_SEND_SYNCHRONOUS) {
-            ckpt_synchronous_started(request);
-        }
-        if (request->handle.lower == ckpt_lower.complete_request) {
-            ckpt_request_completed(request, &ckpt_empty_status, MPI_SUCCESS);
-        }
-    }
-    return code;
-}
-
-/* Starts the receive that `request` describes, from the log or in the lower half. */
-static int start_receive(MPI_Request request)
-{
-    MPI_Comm comm = request->communicator;
-    struct ckpt_log_entry *entry;
-    int code = MPI_SUCCESS;
-
-    if (!LIKELY(ckpt_epoch_open == 0) && request->peer != MPI_PROC_NULL) {
-        request->handle.lower = NULL; /* held: cut/channel_recording.h */
-        request->complete = 0;
-        code = check_arguments(CKPT_REQUEST_RECEIVE, request->buffer,
-                               request->count, request->datatype, request->peer,
-                               request->tag, comm, 0);
-    } else if (!LIKELY(comm->log_first == NULL) &&
-        (entry = ckpt_log_match(comm, request->peer, request->tag)) != NULL) {
-        ckpt_log_take(comm, entry);
-        request->code = ckpt_log_deliver(entry, request->buffer, request->count,
-                                         request->datatype, &request->status);
-        request->complete = 1;
-    } else {
-        CKPT_CALL(code, Irecv, request->buffer, request->count,
-                  CKPT_LOWER(request->datatype), request->peer, request->tag,
-                  CKPT_CHANNEL(comm), (MPI_Request *)&request->handle.lower);
-    }
-    if (LIKELY(code == MPI_SUCCESS)) {
-        if (!request->persistent) {
-            ckpt_retain(request->datatype);
-            ckpt_retain(comm);
-        }
-        ckpt_request_activate(request);
-    }
-    return code;
-}
 
 /* Returns a request object for the arguments of a nonblocking or persistent call. */
 static inline MPI_Request describe(enum ckpt_request_kind kind, void *buffer,
@@ -416,8 +290,8 @@ nonblocking(enum ckpt_request_kind kind, const void *buffer, int count,
     if (!LIKELY(request != NULL)) {
         CKPT_RETURN(comm, MPI_ERR_NO_MEM, name);
     }
-    code = kind == CKPT_REQUEST_SEND ? start_send(request)
-                                     : start_receive(request);
+    code = kind == CKPT_REQUEST_SEND ? ckpt_send_start(request)
+                                     : ckpt_receive_start(request);
     if (LIKELY(code == MPI_SUCCESS)) {
         *request_p = request;
     } else {
@@ -489,7 +363,7 @@ static int persistent(enum ckpt_request_kind kind, const void *buffer, int count
     CKPT_REQUIRE(datatype != NULL, comm, MPI_ERR_TYPE, name);
     announce_if(mode == CKPT_SEND_SYNCHRONOUS);
     ckpt_begin();
-    code = check_arguments(kind, buffer, count, datatype, peer, tag, comm, mode);
+    code = ckpt_check_arguments(kind, buffer, count, datatype, peer, tag, comm, mode);
     if (code != MPI_SUCCESS) {
         CKPT_RETURN(comm, code, name);
     }
@@ -549,12 +423,6 @@ int PMPI_Recv_init(void *buffer, int count, MPI_Datatype datatype, int source,
 }
 CKPT_ALIAS(Recv_init);
 
-int ckpt_request_start(MPI_Request request)
-{
-    return request->request_kind == CKPT_REQUEST_SEND ? start_send(request)
-                                                      : start_receive(request);
-}
-
 static int start(MPI_Request request)
 {
     if (request == MPI_REQUEST_NULL || !request->persistent || request->active) {
@@ -567,7 +435,7 @@ static int start(MPI_Request request)
         ckpt_partition_start(request);
         return MPI_SUCCESS;
     }
-    return ckpt_request_start(request);
+    return ckpt_message_start(request);
 }
 
 int PMPI_Start(MPI_Request *request)
@@ -626,11 +494,11 @@ static int exchange(const void *out, int out_count, MPI_Datatype out_type,
     };
     int code, send_code;
 
-    code = start_receive(&receive);
+    code = ckpt_receive_start(&receive);
     if (code != MPI_SUCCESS) {
         return code;
     }
-    send_code = start_send(&send);
+    send_code = ckpt_send_start(&send);
     if (send_code == MPI_SUCCESS) {
         send_code = ckpt_request_wait(&send);
         ckpt_request_retire(&send);
@@ -749,23 +617,12 @@ int PMPI_Sendrecv_replace(void *buffer, int count, MPI_Datatype datatype,
 }
 CKPT_ALIAS(Sendrecv_replace);
 
-/* The attached buffer is the application's memory. A restart attaches it to the new lower
- * half, empty: every buffered message was received or logged. */
-static struct {
-    void *buffer;
-    int size;
-} attached;
-
 int PMPI_Buffer_attach(void *buffer, int size)
 {
     int code;
 
     ckpt_begin();
-    CKPT_CALL(code, Buffer_attach, buffer, size);
-    if (code == MPI_SUCCESS) {
-        attached.buffer = buffer;
-        attached.size = size;
-    }
+    code = ckpt_buffer_attach(buffer, size);
     CKPT_RETURN(NULL, code, "MPI_Buffer_attach");
 }
 CKPT_ALIAS(Buffer_attach);
@@ -775,20 +632,7 @@ int PMPI_Buffer_detach(void *buffer, int *size)
     int code;
 
     ckpt_begin();
-    CKPT_CALL(code, Buffer_detach, buffer, size);
-    if (code == MPI_SUCCESS) {
-        attached.buffer = NULL;
-    }
+    code = ckpt_buffer_detach(buffer, size);
     CKPT_RETURN(NULL, code, "MPI_Buffer_detach");
 }
 CKPT_ALIAS(Buffer_detach);
-
-int ckpt_buffer_rebuild(void)
-{
-    int code = MPI_SUCCESS;
-
-    if (attached.buffer != NULL) {
-        CKPT_CALL(code, Buffer_attach, attached.buffer, attached.size);
-    }
-    return code;
-}

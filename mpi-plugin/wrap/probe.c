@@ -3,13 +3,13 @@
  * probe.c - probes and matched messages (MPI 3.1, section 3.8): they look first
  * into the message log, then into the lower half.
  */
-#include "cut/epoch.h"
-#include "cut/channel_recording.h"
-#include "cut/message_log.h"
+#include "cut/messages/channel_recording.h"
+#include "cut/messages/epoch.h"
 #include "handles/channels.h"
 #include "handles/kinds.h"
+#include "handles/message_log.h"
 #include "handles/request.h"
-#include "wrap/wrapper.h"
+#include "handles/wrapper.h"
 
 static int probe_once(int source, int tag, MPI_Comm comm, int *flag,
                       MPI_Status *status)

@@ -7,8 +7,8 @@
 
 #include "handles/communicator.h"
 #include "handles/kinds.h"
-#include "runtime/init.h"
-#include "wrap/wrapper.h"
+#include "handles/wrapper.h"
+#include "wrap/init.h"
 
 #include <stdio.h>
 #include <stdlib.h>

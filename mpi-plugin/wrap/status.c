@@ -3,7 +3,7 @@
  * status.c - statuses of the Fortran module mpi_f08 (MPI 4.0, section 19.3.5).
  * In Open MPI all three kinds have the same bytes.
  */
-#include "wrap/wrapper.h"
+#include "handles/wrapper.h"
 
 #include <string.h>
 

@@ -4,11 +4,11 @@
  * section 14.3). They are allowed before MPI_Init; their errors do not call an error
  * handler.
  */
-#include "handles/tool.h"
+#include "handles/recipes/tool.h"
 
-#include "generate/support.h"
+#include "handles/wrapper.h"
 #include "runtime/runtime.h"
-#include "wrap/wrapper.h"
+#include "wrap/support.h"
 
 /* Runs a lower-half call and ends the function with its code. */
 #define FORWARD(name, ...)                     \
@@ -117,7 +117,7 @@ static int keep(int code, enum ckpt_tool_kind kind, void *lower, int index,
 int PMPI_T_cvar_handle_alloc(int index, void *object, MPI_T_cvar_handle *handle,
                              int *count)
 {
-    void *lower, *bound, *lower_object;
+    void *lower = NULL, *bound, *lower_object;
     int code;
 
     REQUIRE_OPEN();
@@ -217,7 +217,7 @@ CKPT_ALIAS(T_pvar_get_info);
 
 int PMPI_T_pvar_session_create(MPI_T_pvar_session *session)
 {
-    void *lower;
+    void *lower = NULL;
     int code;
 
     REQUIRE_OPEN();
@@ -253,7 +253,7 @@ CKPT_ALIAS(T_pvar_session_free);
 int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int index, void *object,
                              MPI_T_pvar_handle *handle, int *count)
 {
-    void *lower, *bound, *lower_object;
+    void *lower = NULL, *bound, *lower_object;
     int code;
 
     REQUIRE_OPEN();

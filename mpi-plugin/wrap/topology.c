@@ -4,9 +4,9 @@
  *
  * The lower half keeps the structure; this code keeps the data to make it again.
  */
-#include "cut/collective.h"
+#include "cut/collectives/collective.h"
 #include "handles/communicator.h"
-#include "wrap/wrapper.h"
+#include "handles/wrapper.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,8 @@
  */
 #include "handles/window.h"
 
-#include "cut/collective.h"
+#include "cut/collectives/collective.h"
+#include "base/invariant.h"
 #include "handles/attribute.h"
 #include "handles/info.h"
 #include "handles/kinds.h"
@@ -82,6 +83,7 @@ static int allocate(MPI_Win win)
     if (base == MAP_FAILED) {
         return MPI_ERR_NO_MEM;
     }
+    CKPT_INVARIANT(room > (size_t)win->size && room % PAGE == 0);
     win->base = base;
     win->room = room;
     return MPI_SUCCESS;
@@ -137,6 +139,12 @@ static int take_memory(MPI_Win win)
     return code;
 }
 
+static void destroy(MPI_Win win)
+{
+    ckpt_independent_forget(win);
+    ckpt_window_destroy(win);
+}
+
 /*
  * Opens a window and gives it to the application; on failure frees the object.
  * Called between begin and end, and ends that section.
@@ -161,7 +169,7 @@ static int finish(MPI_Win win, MPI_Info info, MPI_Comm comm, MPI_Win *win_p)
     if (code == MPI_SUCCESS) {
         *win_p = win;
     } else {
-        ckpt_window_destroy(win);
+        destroy(win);
         *win_p = MPI_WIN_NULL;
     }
     CKPT_RETURN(comm, code, name);
@@ -344,7 +352,7 @@ int PMPI_Win_free(MPI_Win *win_p)
     comm = win->comm;
     CKPT_COLLECTIVE_SECTION(code, comm, ckpt_window_close, win);
     if (code == MPI_SUCCESS) {
-        ckpt_window_destroy(win);
+        destroy(win);
         ckpt_release(comm);
         *win_p = MPI_WIN_NULL;
     }

@@ -8,8 +8,9 @@
  * that its operations are complete. Both are counted, drained and logged like
  * the application's messages.
  */
-#include "cut/collective.h"
-#include "independent/sync.h"
+#include "cut/collectives/collective.h"
+#include "independent/calls/sync.h"
+#include "base/invariant.h"
 #include "wrap/window_wrapper.h"
 
 #include <stdlib.h>
@@ -137,6 +138,7 @@ static int hear_all(struct ckpt_partners *partners, int tag, MPI_Comm comm)
 {
     int code = MPI_SUCCESS;
 
+    CKPT_INVARIANT(partners->heard >= 0 && partners->heard <= partners->count);
     while (partners->heard < partners->count && code == MPI_SUCCESS) {
         code = PMPI_Recv(NULL, 0, MPI_BYTE, partners->ranks[partners->heard],
                          tag, comm, MPI_STATUS_IGNORE);
@@ -297,6 +299,7 @@ int PMPI_Win_test(MPI_Win win, int *flag)
             origins->heard++;
         }
     }
+    CKPT_INVARIANT(origins->heard <= origins->count);
     *flag = origins->heard == origins->count;
     if (*flag && code == MPI_SUCCESS) {
         code = end_exposure(win);

@@ -10,10 +10,11 @@
  * announcement there. If it cannot get a lock it takes the announcement back,
  * and tries again after a service of the agent.
  */
-#include "cut/message_log.h"
+#include "handles/message_log.h"
+#include "base/invariant.h"
 #include "handles/request.h"
+#include "independent/calls/sync.h"
 #include "independent/delivery.h"
-#include "independent/sync.h"
 #include "wrap/window_wrapper.h"
 
 #include <sched.h>
@@ -29,6 +30,7 @@ static int add(MPI_Win win, int rank, MPI_Aint word, uint64_t value,
 {
     int code;
 
+    CKPT_INVARIANT(win->locks != NULL && word < CKPT_LOCK_WORDS);
     CKPT_CALL(code, Fetch_and_op, &value, before, CKPT_LOWER(MPI_UINT64_T),
               rank, word, CKPT_LOWER(MPI_SUM), win->locks);
     if (code == MPI_SUCCESS) {
@@ -169,6 +171,7 @@ int PMPI_Win_lock(int type, int rank, int assert, MPI_Win win)
     }
     if (code == MPI_SUCCESS) {
         win->locked[rank] = (uint8_t)lock;
+        CKPT_INVARIANT(win->locked_count < win->comm->size);
         win->locked_count++;
         win->fence = CKPT_FENCE_NONE;
         code = ckpt_window_sync_memory(win);
@@ -234,6 +237,7 @@ int PMPI_Win_unlock(int rank, MPI_Win win)
         }
     }
     win->locked[rank] = CKPT_LOCK_NONE;
+    CKPT_INVARIANT(win->locked_count > 0);
     win->locked_count--;
     CKPT_RETURN(win, code, "MPI_Win_unlock");
 }

@@ -6,7 +6,7 @@
 #define CKPT_WINDOW_WRAPPER_H
 
 #include "handles/window.h"
-#include "wrap/wrapper.h"
+#include "handles/wrapper.h"
 
 /* Refuses a null handle, and then other errors: `code` is evaluated only for a
  * valid window. */

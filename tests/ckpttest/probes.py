@@ -6,14 +6,14 @@ import os
 from .programs import Program
 from .settings import APPS, SOURCES
 
-# Probes whose checkpoint is refused, with a pattern for the message.
+# Probes whose checkpoint is refused: the identity, and a pattern for the detail.
 REFUSED = {
-    "counter_between_ranks": r"rank \d: descriptor \d+.*counter that is open in the ranks 0 and 1",
-    "ended_child": r"process \d+ \(ended_child\), .*not been waited for",
-    "living_child": r"process \d+ \(sleep 1000\), .*still there",
-    "socket_to_stranger": r"rank \d: descriptor \d+.*socket connected to process \d+ \(socket_to_stran",
-    "spawn": r"MPI_Comm_spawn",
-    "system_v_undo": r"System V semaphore set \d+ .*SEM_UNDO",
+    "counter_between_ranks": ("shared-descriptor", r"rank \d: descriptor \d+.*ranks 0 and 1"),
+    "ended_child": ("ended-child", r"process \d+ \(ended_child\)"),
+    "living_child": ("living-child", r"process \d+ \(sleep 1000\)"),
+    "socket_to_stranger": ("outside-connection", r"descriptor \d+.*process \d+ \(socket_to_str"),
+    "spawn": ("unsavable-object", r"MPI_Comm_spawn"),
+    "system_v_undo": ("unsavable-system-v", r"set \d+ .*SEM_UNDO"),
 }
 
 # The same probes in other languages, for installed compilers.
@@ -33,8 +33,9 @@ _PREPARED = {"huge_pages"}
 if os.geteuid() != 0:
     _PREPARED.add("system_v_memory")  # only root chooses ids
 
-NAMES = sorted(path.stem for path in (SOURCES / "probes").glob("*.c"))
-NAMES = [name for name in NAMES if name not in _PREPARED]
+# The folder of each probe says what the probe is about.
+_FOLDERS = {path.stem: path.parent.name for path in (SOURCES / "probes").glob("*/*.c")}
+NAMES = sorted(name for name in _FOLDERS if name not in _PREPARED)
 NAMES += LANGUAGES
 
 # Functions of MPI 4.0: programs built with Open MPI 5.0, if it is there.
@@ -48,6 +49,7 @@ MPI4 = sorted(
 # about the cost of ckpt's own partitions.
 NOT_NATIVE = ["mpi4/partitioned", "mpi4/partitioned_types", "mpi4/partitioned_freed"]
 
+assert REFUSED.keys() == {name for name, folder in _FOLDERS.items() if folder == "refused"}
 SAVED = [n for n in NAMES if n not in REFUSED]
 
 # Excludes `tool`: each library has its own names for MPI_T variables.
@@ -96,7 +98,7 @@ ENVIRONMENT = {"PROBE_VALUE": "a b=c", "OMP_WAIT_POLICY": "passive"}
 
 def probe(name, gate):
     """Returns the program of a probe, which goes on when the file `gate` exists."""
-    path = APPS / name if "/" in name else APPS / "probes" / name
+    path = APPS / name if "/" in name else APPS / "probes" / _FOLDERS[name] / name
     argv = [path, gate, *_ARGUMENTS.get(name, [])]
     return Program(name, argv, _RANKS.get(name, 2), r"^waiting (\d+)")
 

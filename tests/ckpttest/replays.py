@@ -8,6 +8,7 @@ and when all ranks were further than at the kill. They also check that a replaye
 same values again.
 """
 
+import itertools
 import re
 import shutil
 import time
@@ -275,7 +276,7 @@ class Run:
         """Waits until each of these numbers is larger than before. Returns False if the job is
         over."""
         deadline = time.monotonic() + PATIENCE
-        while any(new <= old for new, old in zip(numbers(), before)):
+        while any(new <= old for new, old in zip(numbers(), before, strict=True)):
             if time.monotonic() > deadline:
                 raise JobError(self.job, f"{numbers()} is not beyond {before}")
             if not self.job.run_on(POLL / 4):
@@ -304,7 +305,7 @@ class Run:
         self.progress.look()
         parts = [Kill(self.way, -1, 0, [0] * RANKS), *self.kills]
         ends = [*(kill.begun for kill in self.kills), self.progress.counts()]
-        for kill, end in zip(parts, ends):
+        for kill, end in zip(parts, ends, strict=True):
             for rank in range(RANKS):
                 self._check_part(rank, kill, end[rank])
             if kill.restarts and not kill.why_not:
@@ -313,7 +314,8 @@ class Run:
     def _compare(self, kill, end):
         """Counts the repeated steps at which the killed rank saw the same as before."""
         steps, seen = (each[kill.rank] for each in (self.progress.steps, self.progress.seen))
-        before = dict(zip(steps[: kill.begun[kill.rank]], seen))
+        begun = slice(kill.begun[kill.rank])
+        before = dict(zip(steps[begun], seen[begun], strict=True))
         again = range(kill.begun[kill.rank], end)
         again = [i for i in again if steps[i] <= steps[kill.begun[kill.rank] - 1]]
         other = [steps[i] for i in again if seen[i] != before[steps[i]]]
@@ -323,7 +325,7 @@ class Run:
     def _check_part(self, rank, kill, end):
         """Checks a rank's steps from a kill to the next one, and the last step before."""
         steps = self.progress.steps[rank][max(0, kill.begun[rank] - 1) : end]
-        others = [(a, b) for a, b in zip(steps, steps[1:]) if b != a + 1]
+        others = [(a, b) for a, b in itertools.pairwise(steps) if b != a + 1]
         may_go_back = kill.restarts if rank == kill.rank or kill.why_not else 0
         wrong = f"rank {rank} went from step to step {others} after {kill}"
         assert all(b <= a for a, b in others) and len(others) <= may_go_back, wrong

@@ -8,7 +8,8 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .settings import BUILD, TOP
+from . import extra_builds
+from .settings import TOP
 
 # Each entry is one build. The thread sanitizer cannot be combined with another.
 KINDS = ("address,undefined", "thread")
@@ -63,20 +64,14 @@ def environment(reports):
 
 def build(directory, kind, jobs):
     """Configures, if that has not been done, and builds programs and unit tests."""
-    directory.mkdir(parents=True, exist_ok=True)
-    if not (directory / "config.status").exists():
-        for name in ("ompi5", "mpich5"):
-            (directory / name).symlink_to(BUILD / name)
-        call = [TOP / "configure", "-q", f"--prefix={directory}/inst"]
-        call += [f"--enable-sanitizers={kind}", "CXXFLAGS=-O1 -g1", "CFLAGS=-O2 -g1"]
-        call += [f"PYTHON={BUILD}/venv/bin/python"]
-        subprocess.run(call, cwd=directory, check=True)
-    make = ["make", "-s", f"-j{jobs}"]
+    extra_builds.configure(
+        directory, f"--enable-sanitizers={kind}", "CXXFLAGS=-O1 -g1", "CFLAGS=-O2 -g1"
+    )
     for folder in FOLDERS:
-        subprocess.run([*make, "-C", folder, "all"], cwd=directory, check=True)
-        subprocess.run([*make, "-C", folder, "install"], cwd=directory, check=True)
+        extra_builds.make(directory, folder, f"-j{jobs}", "all")
+        extra_builds.make(directory, folder, f"-j{jobs}", "install")
     for folder in ("libckpt", "launcher"):
-        subprocess.run([*make, "-C", folder, "check", "TESTS="], cwd=directory, check=True)
+        extra_builds.make(directory, folder, f"-j{jobs}", "check", "TESTS=")
 
 
 def programs(directory):

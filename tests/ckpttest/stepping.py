@@ -40,7 +40,7 @@ def address_of(pid, library, function):
     maps = Path(f"/proc/{pid}/maps").read_text("utf-8").splitlines()
     parts = [line.split() for line in maps if line.endswith(f" {library}")]
     ranges = [[int(end, 16) for end in part[0].split("-")] for part in parts]
-    code = [place for place, part in zip(ranges, parts) if "x" in part[1]]
+    code = [place for place, part in zip(ranges, parts, strict=True) if "x" in part[1]]
     return ranges[0][0] + offset, code[0][0], code[-1][1]
 
 

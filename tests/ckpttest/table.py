@@ -11,7 +11,7 @@ def render(header, rows):
     widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
     lines = [
         "  ".join(
-            cell.ljust(width) for cell, width in zip(row, widths)
+            cell.ljust(width) for cell, width in zip(row, widths, strict=True)
         ).rstrip()
         for row in cells
     ]

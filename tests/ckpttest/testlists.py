@@ -6,6 +6,7 @@ import re
 import subprocess
 from dataclasses import dataclass
 
+from . import refusals
 from .job import JobError
 from .lab import Lab
 from .programs import Program
@@ -88,8 +89,8 @@ def saved(lab, test, limit):
 
 def _is_at_its_end(refusal, job):
     """Whether a checkpoint was refused because the test was about to end."""
-    ends = ("MPI_Finalize", "has just ended", "has died")
-    return any(text in refusal for text in ends) or not job.run_on(0)
+    is_end = refusals.identity(refusal) in refusals.OF_ENDS or "has just ended" in refusal
+    return is_end or not job.run_on(0)
 
 
 def restarted(lab, test, limit, seconds):

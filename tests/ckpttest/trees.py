@@ -9,6 +9,7 @@ import signal
 import stat
 from pathlib import Path
 
+from . import refusals
 from .programs import Program
 from .settings import APPS
 
@@ -52,7 +53,8 @@ def look_at(directory):
 
 def require_same(expected, found):
     """Fails with the names that differ."""
-    names = [name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name)]
+    every = expected.keys() | found.keys()
+    names = [name for name in every if expected.get(name) != found.get(name)]
     assert not names, {name: (expected.get(name), found.get(name)) for name in sorted(names)[:3]}
 
 
@@ -103,7 +105,7 @@ def run(lab, kills, seed, ranks=2):
         if not job.run_on(0):
             break
         done = lab.ckpt("checkpoint", str(job.pid))
-        if "which the program has started" in done.stderr:
+        if refusals.identity(done.stderr) in refusals.OF_CHILDREN:
             counts["checkpoints refused"] += 1  # a short-lived child refuses it: try again soon
             continue
         if done.returncode != 0:

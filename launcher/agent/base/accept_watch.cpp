@@ -4,6 +4,8 @@
  */
 #include "agent/base/accept_watch.hpp"
 
+#include "common/invariant.hpp"
+
 #include <sys/epoll.h>
 
 #include <cerrno>
@@ -35,6 +37,7 @@ AcceptWatch::~AcceptWatch()
 
 void AcceptWatch::watch()
 {
+    CKPT_EXPECT(!is_watched_);
     loop_.watch(socket_, EPOLLIN, [this](std::uint32_t) { accept_(); });
     is_watched_ = true;
 }

@@ -69,8 +69,8 @@ bool is_listening(const std::filesystem::path &path, int type)
 }
 
 Listener::Listener(EventLoop &loop, const std::filesystem::path &path, int type,
-                   Refusals &refusals, std::function<void(Fd)> accepted)
-    : path_(path), refusals_(refusals), accepted_(std::move(accepted)),
+                   RejectedFrames &rejected, std::function<void(Fd)> accepted)
+    : path_(path), rejected_(rejected), accepted_(std::move(accepted)),
       socket_(make_socket(type))
 {
     std::filesystem::path fresh = path;
@@ -105,7 +105,7 @@ bool Listener::accept_one()
     if (user == geteuid()) {
         accepted_(std::move(client));
     } else {
-        refusals_.count(Refusal::other_user,
+        rejected_.count(Rejection::other_user,
                         fmt::format("{}: a connection of user {}",
                                     path_.filename().string(), static_cast<int>(user)));
     }

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "agent/base/accept_watch.hpp"
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 #include "common/event_loop.hpp"
 #include "common/fd.hpp"
 
@@ -30,7 +30,7 @@ class Listener
      * closes and counts all others. Throws Error.
      */
     Listener(EventLoop &loop, const std::filesystem::path &path, int type,
-             Refusals &refusals, std::function<void(Fd)> accepted);
+             RejectedFrames &rejected, std::function<void(Fd)> accepted);
     ~Listener(); /* removes the socket */
 
     /* Takes a connection that is already waiting. Returns false if there is
@@ -39,7 +39,7 @@ class Listener
 
   private:
     std::filesystem::path path_;
-    Refusals &refusals_;
+    RejectedFrames &rejected_;
     std::function<void(Fd)> accepted_;
     Fd socket_;
     std::optional<AcceptWatch> watch_;

@@ -9,6 +9,7 @@
 #include "common/error.hpp"
 #include "common/files/files.hpp"
 #include "image/store/job_directory.hpp"
+#include "settings/environment.hpp"
 
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
@@ -18,7 +19,6 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstdlib>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -129,9 +129,8 @@ void start_log()
 {
     sink = std::make_shared<PatientSink>();
     auto logger = std::make_shared<spdlog::logger>("ckptd", sink);
-    const char *level = std::getenv("CKPT_LOG_LEVEL");
 
-    logger->set_level(spdlog::level::from_str(level ? level : "info"));
+    logger->set_level(spdlog::level::from_str(settings::from_environment("CKPT_LOG_LEVEL")));
     logger->flush_on(spdlog::level::trace);
     logger->set_pattern(pattern);
     spdlog::set_default_logger(std::move(logger));

@@ -9,10 +9,10 @@
 #include "common/switch.hpp"
 #include "fabric/choice.hpp"
 #include "image/codec/codec.hpp"
-#include "image/memory/page_pool.hpp"
 #include "image/model/snapshot_method.hpp"
 #include "protocol/checkpoint_interval.hpp"
 #include "redundancy/scheme.hpp"
+#include "settings/values.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -22,11 +22,15 @@
 namespace ckpt
 {
 
+/* The values of an agent. Their defaults are in settings/table.py. */
 struct Settings {
+    /* values: those of "ckptd". Throws Error naming the variable of an invalid value. */
+    explicit Settings(const settings::Values &values);
+
     std::string launch_namespace;
     std::filesystem::path directory; /* of the checkpoints; absolute */
     std::filesystem::path slow_directory; /* target of copies; empty: none */
-    std::chrono::nanoseconds copy_interval{0}; /* shortest time between two copies */
+    std::chrono::nanoseconds copy_interval; /* shortest time between two copies */
     redundancy::Scheme redundancy; /* of pieces in each node's own directory */
     std::filesystem::path domains; /* file with the failure domains of nodes; empty: none */
     fabric::Choice fabric; /* for reading pieces of other nodes */
@@ -34,25 +38,25 @@ struct Settings {
     std::string name; /* of the job; empty: derived from program and mpirun */
     std::string host; /* name of this node */
     std::string restart_job; /* set by `ckpt restart`: the name to keep */
-    std::uint64_t restart_number = 0;
+    std::uint64_t restart_number;
     std::filesystem::path supervisor; /* SupervisorFile of `ckpt run`; empty: none */
     std::string owner_token; /* of the command that started the job (image/store/job_owner.hpp) */
-    std::uint64_t incarnation = 0; /* of the job: number of launches that `ckpt run` has made */
-    CheckpointInterval interval = CheckpointInterval::parse("0");
-    std::chrono::nanoseconds timeout = std::chrono::minutes(30);
-    std::string protocol = "sns"; /* see protocol/cut_choice.hpp, as for `stagger` */
-    std::string stagger = "auto";
-    unsigned sweep_dimensions = 0; /* of the mesh of nodes; 0: a hypercube */
+    std::uint64_t incarnation; /* of the job: number of launches that `ckpt run` has made */
+    CheckpointInterval interval;
+    std::chrono::nanoseconds timeout;
+    std::string protocol; /* see protocol/cut_choice.hpp, as for `stagger` */
+    std::string stagger;
+    unsigned sweep_dimensions; /* of the mesh of nodes; 0: a hypercube */
     Codec codec;
-    SnapshotMethod snapshot = SnapshotMethod::stop;
-    std::size_t pool = 0; /* bytes, for cll; 0: PagePool chooses */
-    std::size_t granule = default_granule;
-    Switch share_pages = Switch::off;
-    Switch direct_io = Switch::off;
-    std::uint64_t write_limit = 0; /* of this node, bytes per second; 0: none */
-    unsigned increments = 0; /* increments on top of one full piece */
-    unsigned keep = 2;  /* committed checkpoints */
-    int node_count = 0; /* of the job; 0: found out by the agent */
+    unsigned increments; /* increments on top of one full piece */
+    SnapshotMethod snapshot;
+    std::size_t pool; /* bytes, for cll; 0: PagePool chooses */
+    std::size_t granule;
+    Switch share_pages;
+    Switch direct_io;
+    std::uint64_t write_limit; /* of this node, bytes per second; 0: none */
+    unsigned keep;  /* committed checkpoints */
+    int node_count; /* of the job; 0: found out by the agent */
     std::string metrics; /* MetricsFile's pattern; empty: no file */
 
     PeerIdentity identity() const { return {launch_namespace, host, incarnation}; }

@@ -6,10 +6,12 @@
 #include "agent/base/worker_thread.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <sys/eventfd.h>
 
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 namespace ckpt
@@ -38,6 +40,7 @@ void WorkerThread::stop()
 
 void WorkerThread::run(Task task)
 {
+    CKPT_EXPECT(task);
     {
         std::lock_guard lock(mutex_);
         tasks_.push_back(std::move(task));
@@ -47,6 +50,7 @@ void WorkerThread::run(Task task)
 
 void WorkerThread::reply(Task task)
 {
+    CKPT_EXPECT(task);
     {
         std::lock_guard lock(mutex_);
         replies_.push_back(std::move(task));
@@ -64,8 +68,36 @@ void WorkerThread::run_replies()
         std::lock_guard lock(mutex_);
         replies.swap(replies_);
     }
-    for (Task &reply : replies) {
-        reply();
+    try {
+        while (!replies.empty()) {
+            const Task reply = std::move(replies.front());
+            replies.pop_front();
+            reply();
+        }
+    } catch (...) {
+        put_back(std::move(replies));
+        throw;
+    }
+}
+
+/* After a reply that has thrown: the others run at the next call. */
+void WorkerThread::put_back(std::deque<Task> replies)
+{
+    {
+        std::lock_guard lock(mutex_);
+        replies_.insert(replies_.begin(), std::make_move_iterator(replies.begin()),
+                        std::make_move_iterator(replies.end()));
+    }
+    eventfd_write(event_.get(), 1);
+}
+
+/* A violated invariant ends the task. The event loop finds out about it when it wakes up. */
+void WorkerThread::perform(const Task &task)
+{
+    try {
+        task();
+    } catch (const InvariantViolated &) {
+        eventfd_write(event_.get(), 1);
     }
 }
 
@@ -88,7 +120,7 @@ void WorkerThread::work()
         tasks_.pop_front();
         busy_ = true;
         lock.unlock();
-        task();
+        perform(task);
         task = {}; /* destroys what the task holds before the thread counts
                       as idle */
         lock.lock();

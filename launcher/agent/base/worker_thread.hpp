@@ -27,7 +27,8 @@ class WorkerThread
     /* Finishes all tasks; their replies are dropped. */
     void stop();
 
-    /* Queues a task, which must not throw. May be called from any thread. */
+    /* Queues a task, which must not throw, except for InvariantViolated: that ends the task, and
+     * wakes up the event loop. May be called from any thread. */
     void run(Task task);
 
     /* Called by a task: `task` will run on the event loop's thread, in
@@ -36,7 +37,8 @@ class WorkerThread
 
     /* Readable when there are replies. */
     int descriptor() const { return event_.get(); }
-    /* Runs the waiting replies. Call on the event loop's thread. */
+    /* Runs the waiting replies. Call on the event loop's thread. If a reply throws, the others
+     * wait for the next call. */
     void run_replies();
 
     /* Whether no task is queued or running and no reply waits. */
@@ -44,6 +46,8 @@ class WorkerThread
 
   private:
     void work();
+    void perform(const Task &task);
+    void put_back(std::deque<Task> replies);
 
     Fd event_;
     mutable std::mutex mutex_;

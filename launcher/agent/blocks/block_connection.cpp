@@ -9,8 +9,9 @@
 #include "agent/blocks/block_tags.hpp"
 #include "agent/links/frame_seal.hpp"
 #include "agent/links/handshake.hpp"
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "common/json_bytes.hpp"
 
 #include <nlohmann/json.hpp>
@@ -184,11 +185,13 @@ class BlockConnection::Parts
             (void)take_answer();
         }
         Coming &range = ranges_.front();
+            CKPT_INVARIANT(range.there && *range.there <= range.end);
         const auto wanted =
             into.first(std::min<std::uint64_t>(into.size(), range.end - range.next));
         const std::size_t got =
             range.next < *range.there ? take_block(wanted, range) : zeros(wanted);
         range.next += got;
+            CKPT_INVARIANT(range.next <= range.end && (got > 0 || into.empty()));
         if (range.next == range.end) {
             ranges_.pop_front();
         }
@@ -219,6 +222,7 @@ class BlockConnection::Parts
     {
         const Frame frame = receive_frame(socket_);
 
+        CKPT_EXPECT(!ranges_.empty());
         incoming_.check(frame);
         const auto answer = parse_json(frame.payload).get<BlockAnswer>();
         Coming &range = ranges_.front();
@@ -249,6 +253,7 @@ class BlockConnection::Parts
     /* Receives straight into `into` if the whole block fits. */
     std::size_t take_block(std::span<std::byte> into, const Coming &range)
     {
+        CKPT_EXPECT(range.there && range.next < *range.there);
         const std::size_t size =
             std::min<std::uint64_t>(block_bytes, *range.there - range.next);
 
@@ -281,7 +286,7 @@ class BlockConnection::Parts
             socket_.receive(block, tag_bytes);
         }
         if (!tags_.is_next(block, tag)) {
-            refuse(Refusal::forged, "a block with a wrong tag");
+            reject(Rejection::forged, "a block with a wrong tag");
         }
     }
 

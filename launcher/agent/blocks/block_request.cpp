@@ -4,7 +4,7 @@
  */
 #include "agent/blocks/block_request.hpp"
 
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -22,7 +22,7 @@ namespace
 std::uint64_t number_of(const json &object, const char *field)
 {
     if (!object.at(field).is_number_unsigned()) {
-        refuse(Refusal::malformed, "invalid number of bytes '{}'", field);
+        reject(Rejection::malformed, "invalid number of bytes '{}'", field);
     }
     return object.at(field).get<std::uint64_t>();
 }
@@ -41,7 +41,7 @@ fabric::Lent lent_from_json(const json &json)
     const auto address = json.at("address").get<std::vector<unsigned char>>();
 
     if (address.size() > longest_address) {
-        refuse(Refusal::malformed, "an address of {} bytes", address.size());
+        reject(Rejection::malformed, "an address of {} bytes", address.size());
     }
     return {std::string(address.begin(), address.end()), number_of(json, "key"),
             number_of(json, "base")};

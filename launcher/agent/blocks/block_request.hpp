@@ -28,7 +28,7 @@ struct BlockRequest {
 };
 
 void to_json(nlohmann::json &json, const BlockRequest &request);
-/* Throws Refused, or an exception of the JSON library. So does the other from_json. */
+/* Throws Rejected, or an exception of the JSON library. So does the other from_json. */
 void from_json(const nlohmann::json &json, BlockRequest &request);
 
 struct BlockAnswer {

@@ -48,9 +48,9 @@ class BlockServer::Work
 {
   public:
     Work(PeerIdentity self, const MessageKey &key, std::filesystem::path root,
-         Refusals &refusals, fabric::Choice fabric)
-        : root_(std::move(root)), refusals_(refusals), fabric_(loop_, std::move(fabric)),
-          listener_(loop_, std::move(self), address_with(key), refusals,
+         RejectedFrames &rejected, fabric::Choice fabric)
+        : root_(std::move(root)), rejected_(rejected), fabric_(loop_, std::move(fabric)),
+          listener_(loop_, std::move(self), address_with(key), rejected,
                     [this](auto stream, const std::string &, const std::string &purpose) {
                         accept(*stream, purpose);
                     }),
@@ -97,19 +97,19 @@ class BlockServer::Work
     void accept(FrameStream &stream, const std::string &purpose)
     try {
         if (purpose != block_purpose) {
-            refuse(Refusal::foreign, "who serves blocks was called");
+            reject(Rejection::foreign, "who serves blocks was called");
         }
         FrameStream::Released connection = stream.release();
         const auto place = sessions_.emplace(sessions_.end());
         *place = std::make_unique<BlockSession>(
-            loop_, std::move(connection), stream.peer(), root_, refusals_, fabric_,
+            loop_, std::move(connection), stream.peer(), root_, rejected_, fabric_,
             [this, place] { sessions_.erase(place); });
-    } catch (const Refused &error) {
-        refusals_.count(error.why(), fmt::format("{}: {}", stream.peer(), error.what()));
+    } catch (const Rejected &error) {
+        rejected_.count(error.why(), fmt::format("{}: {}", stream.peer(), error.what()));
     }
 
     const std::filesystem::path root_;
-    Refusals &refusals_;
+    RejectedFrames &rejected_;
     EventLoop loop_;
     FabricHost fabric_; /* lends memory to the sessions */
     Sessions sessions_;
@@ -120,9 +120,9 @@ class BlockServer::Work
 };
 
 BlockServer::BlockServer(PeerIdentity self, const MessageKey &key,
-                         std::filesystem::path root, Refusals &refusals,
+                         std::filesystem::path root, RejectedFrames &rejected,
                          fabric::Choice fabric)
-    : work_(std::make_unique<Work>(std::move(self), key, std::move(root), refusals,
+    : work_(std::make_unique<Work>(std::move(self), key, std::move(root), rejected,
                                    std::move(fabric)))
 {
 }

@@ -10,7 +10,7 @@
 
 #include "agent/links/peer_address.hpp"
 #include "agent/base/peer_identity.hpp"
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 #include "common/message_key.hpp"
 #include "fabric/choice.hpp"
 
@@ -23,11 +23,11 @@ namespace ckpt::redundancy
 class BlockServer
 {
   public:
-    /* root: the directory of checkpoints; requests name JOB/NUMBER/FILE in it. refusals: the
+    /* root: the directory of checkpoints; requests name JOB/NUMBER/FILE in it. rejected: the
      * agent's counters; must live longer. fabric: used to lend files to callers that request it.
      * The server listens on a free port of all addresses when this returns. Throws Error. */
     BlockServer(PeerIdentity self, const MessageKey &key, std::filesystem::path root,
-                Refusals &refusals, fabric::Choice fabric = {});
+                RejectedFrames &rejected, fabric::Choice fabric = {});
     /* Ends all connections. */
     ~BlockServer();
     BlockServer(const BlockServer &) = delete;

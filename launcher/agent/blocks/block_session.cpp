@@ -6,6 +6,7 @@
 
 #include "agent/links/reach.hpp"
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "common/json_bytes.hpp"
 
 #include <nlohmann/json.hpp>
@@ -38,10 +39,10 @@ constexpr int send_buffer = 256 << 10;
 
 BlockSession::BlockSession(EventLoop &loop, FrameStream::Released connection,
                            std::string peer, const std::filesystem::path &root,
-                           Refusals &refusals, FabricHost &fabric,
+                           RejectedFrames &rejected, FabricHost &fabric,
                            std::function<void()> end)
     : loop_(loop), connection_(std::move(connection)), peer_(std::move(peer)),
-      root_(root), refusals_(refusals), end_(std::move(end)),
+      root_(root), rejected_(rejected), end_(std::move(end)),
       reader_(longest_block_message), tags_(connection_.outgoing.derive(block_purpose)),
       lent_(fabric, local_host(connection_.socket.get()))
 {
@@ -62,8 +63,8 @@ void BlockSession::on_event(std::uint32_t events)
 
     try {
         open = ((events & EPOLLIN) == 0 || receive()) && send();
-    } catch (const Refused &error) {
-        refusals_.count(error.why(), fmt::format("{}: {}", peer_, error.what()));
+    } catch (const Rejected &error) {
+        rejected_.count(error.why(), fmt::format("{}: {}", peer_, error.what()));
     } catch (const Error &error) { /* a file that is being sent was replaced */
         spdlog::error("{}: {}", peer_, error.what());
     }
@@ -86,7 +87,7 @@ bool BlockSession::receive()
         return errno == EAGAIN || errno == EINTR;
     }
     if (size == 0 && reader_.is_within()) {
-        refuse(Refusal::malformed, "a request that is cut off");
+        reject(Rejection::malformed, "a request that is cut off");
     }
     reader_.add({bytes, static_cast<std::size_t>(size)});
     while (auto frame = reader_.next()) {
@@ -100,10 +101,10 @@ try {
     connection_.incoming.check(frame);
     requests_.push_back(parse_json(frame.payload).get<BlockRequest>());
     if (requests_.size() > most_requests) {
-        refuse(Refusal::malformed, "more than {} requests at once", most_requests);
+        reject(Rejection::malformed, "more than {} requests at once", most_requests);
     }
 } catch (const nlohmann::json::exception &error) {
-    refuse(Refusal::malformed, "{}", error.what());
+    reject(Rejection::malformed, "{}", error.what());
 }
 
 /* ---- Answers and blocks ----------------------------------------------------------- */
@@ -112,6 +113,7 @@ try {
 bool BlockSession::send()
 {
     for (int blocks = 0; blocks < blocks_at_once;) {
+        CKPT_INVARIANT(sent_ <= output_.size());
         if (sent_ == output_.size()) {
             if (!make_output()) {
                 break;
@@ -188,6 +190,7 @@ try {
 
 void BlockSession::make_block()
 {
+    CKPT_EXPECT(file_ && next_ < range_end_);
     const std::size_t bytes = std::min<std::uint64_t>(block_bytes, range_end_ - next_);
 
     output_.resize(bytes);
@@ -197,6 +200,7 @@ void BlockSession::make_block()
     const auto end = std::as_bytes(std::span(tag));
     output_.insert(output_.end(), end.begin(), end.end());
     next_ += bytes;
+    CKPT_INVARIANT(next_ <= range_end_ && range_end_ <= file_->size());
 }
 
 } // namespace ckpt::redundancy

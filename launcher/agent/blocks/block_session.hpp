@@ -11,7 +11,7 @@
 #include "agent/blocks/block_tags.hpp"
 #include "agent/links/frame_stream.hpp"
 #include "agent/blocks/lent_files.hpp"
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 #include "agent/blocks/served_file.hpp"
 #include "common/event_loop.hpp"
 
@@ -32,9 +32,9 @@ class BlockSession
   public:
     /* peer: name for the log. fabric: lends files that the other side can read by itself. end:
      * called when the connection has ended or failed; may destroy the session. `loop`,
-     * `refusals` and `fabric` must live longer. */
+     * `rejected` and `fabric` must live longer. */
     BlockSession(EventLoop &loop, FrameStream::Released connection, std::string peer,
-                 const std::filesystem::path &root, Refusals &refusals, FabricHost &fabric,
+                 const std::filesystem::path &root, RejectedFrames &rejected, FabricHost &fabric,
                  std::function<void()> end);
     ~BlockSession();
     BlockSession(const BlockSession &) = delete;
@@ -58,7 +58,7 @@ class BlockSession
     FrameStream::Released connection_;
     const std::string peer_;
     const std::filesystem::path root_;
-    Refusals &refusals_;
+    RejectedFrames &rejected_;
     std::function<void()> end_;
     FrameReader reader_;
     BlockTags tags_;

@@ -51,6 +51,7 @@ BlockTags::BlockTags(const MessageKey &key) : key_(key), poly1305_(new_poly1305(
 
 BlockTags::Tag BlockTags::next(std::span<const std::byte> block)
 {
+    static_assert(std::tuple_size_v<MessageKey::Tag> == 32); /* Poly1305 takes such keys */
     const MessageKey::Tag key =
         key_.tag({std::as_bytes(std::span(&number_, 1))});
     Tag tag;

@@ -7,6 +7,7 @@
 #include "agent/links/peer_address.hpp"
 #include "agent/blocks/remote_source.hpp"
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 namespace ckpt
 {
@@ -51,6 +52,7 @@ GroupMembers::GroupMembers(const std::filesystem::path &directory,
         sources_.push_back(source.get());
         owned_.push_back(std::move(source));
     }
+    CKPT_INVARIANT(sources_.size() == places.size() && owned_.size() == places.size());
 }
 
 } // namespace ckpt

@@ -8,6 +8,8 @@
  */
 #include "agent/blocks/lent_files.hpp"
 
+#include "common/invariant.hpp"
+
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -62,6 +64,7 @@ fabric::Lent LentFiles::lend(const ServedFile &file, const std::string &provider
         files_.pop_back();
         throw;
     }
+    CKPT_INVARIANT(files_.size() <= most_files && lent.loan != nullptr);
     return lent.loan->lent();
 }
 

@@ -9,6 +9,7 @@
 #include "common/background.hpp"
 #include "common/error.hpp"
 #include "common/fault.hpp"
+#include "common/invariant.hpp"
 #include "image/store/checkpoint_files.hpp"
 #include "redundancy/protect.hpp"
 
@@ -42,7 +43,7 @@ void RedundancyWriter::serve(const MessageKey &key)
         key_ = key;
         server_.reset();
         server_ = std::make_unique<redundancy::BlockServer>(
-            settings_.identity(), key, settings_.directory, refusals_, settings_.fabric);
+            settings_.identity(), key, settings_.directory, rejected_, settings_.fabric);
     } catch (const std::exception &error) {
         spdlog::error("{}", error.what());
     }
@@ -69,6 +70,8 @@ std::string RedundancyWriter::try_to_write(const RedundancyOrder &order)
 {
     try {
         fault_kill("agent-during-redundancy");
+        CKPT_EXPECT(order.self < order.places.size());
+        CKPT_EXPECT(order.places.size() == order.group.members.size());
         std::vector<std::string> places = order.places;
         places[order.self].clear(); /* a node does not read from itself */
         const GroupMembers members(order.directory, places, key_, settings_.identity(),

@@ -8,7 +8,7 @@
 #include "agent/blocks/block_server.hpp"
 #include "agent/blocks/fabric_use.hpp"
 #include "agent/messages/redundancy_order.hpp"
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 #include "agent/base/settings.hpp"
 #include "agent/base/worker_thread.hpp"
 #include "common/message_key.hpp"
@@ -26,8 +26,8 @@ class RedundancyWriter
 {
   public:
     /* Both must live longer. */
-    RedundancyWriter(const Settings &settings, Refusals &refusals)
-        : settings_(settings), refusals_(refusals), fabric_(settings.fabric)
+    RedundancyWriter(const Settings &settings, RejectedFrames &rejected)
+        : settings_(settings), rejected_(rejected), fabric_(settings.fabric)
     {
     }
     ~RedundancyWriter() { stop(); }
@@ -48,7 +48,7 @@ class RedundancyWriter
     void keep_room(const RedundancyOrder &order);
 
     const Settings &settings_;
-    Refusals &refusals_;
+    RejectedFrames &rejected_;
     FabricUse fabric_;
     MessageKey key_{};
     std::unique_ptr<redundancy::BlockServer> server_;

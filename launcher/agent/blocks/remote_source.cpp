@@ -7,6 +7,7 @@
 #include "agent/blocks/block_connection.hpp"
 #include "agent/links/reach.hpp"
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -79,6 +80,7 @@ void RemoteSource::read(const std::string &file, std::uint64_t offset,
     naming(file, host_, [&] {
         while (!into.empty()) {
             const std::size_t got = read_some(path_of(file), offset, into);
+            CKPT_INVARIANT(got > 0 && got <= into.size());
             into = into.subspan(got);
             offset += got;
         }

@@ -8,6 +8,7 @@
 
 #include "common/error.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -92,6 +93,7 @@ ServedFile::ServedFile(const std::filesystem::path &root, const std::string &pat
 
 void ServedFile::read(std::uint64_t offset, std::span<std::byte> into) const
 {
+    CKPT_EXPECT(offset <= size() && into.size() <= size() - offset);
     if (int error = read_exactly(fd_.get(), into.data(), into.size(), offset)) {
         fail_errno(error, "cannot read {}", path_);
     }

@@ -8,6 +8,7 @@
 #include "agent/base/log.hpp"
 #include "common/durations.hpp"
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -33,6 +34,8 @@ using std::chrono::steady_clock;
 constexpr auto longest_wait_for_ranks = std::chrono::seconds(60);
 /* How long the agent waits, at its end, for clients and other nodes to read its output. */
 constexpr auto longest_farewell = std::chrono::seconds(10);
+/* An agent that violates more invariants than this ends. The ranks then start another one. */
+constexpr int most_violations = 16;
 /* Requests of `ckpt run` have numbers from here on. Other commands never reach such numbers. */
 constexpr ClientId first_of_supervisor = ClientId(1) << 63;
 
@@ -68,7 +71,7 @@ std::vector<control::IndependentStatus> independent_status(const IndependentStat
 
 Agent::Agent(const Settings &settings)
     : settings_(settings),
-      local_(loop_, worker_, settings_, refusals_,
+      local_(loop_, worker_, settings_, rejected_,
              {[this](const RankSession &rank) { return welcome(rank); },
               [this](const std::string &address) { joined(address); },
               [this](const RankSession &rank) {
@@ -87,7 +90,7 @@ Agent::Agent(const Settings &settings)
                   }
               },
               [this](const SalvageNews &news) { salvage(news); }}),
-      control_(loop_, refusals_,
+      control_(loop_, rejected_,
                {[this](ClientId client, const control::Request &request) {
                     this->request(client, request);
                 },
@@ -104,11 +107,11 @@ Agent::Agent(const Settings &settings)
                 [this](std::uint32_t) { caller_.run_replies(); });
     supervise();
     control_listener_ = std::make_unique<Listener>(
-        loop_, run_file(settings_, ".ctl"), SOCK_STREAM, refusals_,
+        loop_, run_file(settings_, ".ctl"), SOCK_STREAM, rejected_,
         [this](Fd socket) { control_.accept(std::move(socket)); });
     /* Last: a rank that finds this socket finds everything else ready. */
     rank_listener_ = std::make_unique<Listener>(
-        loop_, run_file(settings_, ".sock"), SOCK_SEQPACKET, refusals_,
+        loop_, run_file(settings_, ".sock"), SOCK_SEQPACKET, rejected_,
         [this](Fd socket) { local_.accept(std::move(socket)); });
 }
 
@@ -144,6 +147,7 @@ std::string Agent::welcome(const RankSession &rank)
         return address_;
     }
     rank_count_ = rank.rank_count();
+    CKPT_INVARIANT(rank_count_ > 0);
     facts_ = read_launch_facts(
         rank.pid(), settings_.launch_namespace.starts_with(CKPT_LAUNCH_ALONE));
     address_ = "local " + settings_.host;
@@ -162,9 +166,10 @@ std::string Agent::welcome(const RankSession &rank)
 
 void Agent::listen_to_peers()
 {
+    CKPT_EXPECT(!peers_);
     address_file_ = std::make_unique<AddressFile>(run_file(settings_, ".addr"));
     peers_ = std::make_unique<PeerListener>(
-        loop_, settings_.identity(), address_file_->address(), refusals_,
+        loop_, settings_.identity(), address_file_->address(), rejected_,
         [this](std::unique_ptr<FrameStream> stream, const std::string &host,
                const std::string &purpose) {
             add_peer(std::move(stream), host, purpose);
@@ -190,7 +195,7 @@ void Agent::joined(const std::string &address)
         }
         local_.set_job_key(peer->key);
         link_ = std::make_unique<CoordinatorLink>(
-            loop_, caller_, local_, settings_, std::move(*peer), refusals_);
+            loop_, caller_, local_, settings_, std::move(*peer), rejected_);
     }
 }
 
@@ -215,6 +220,7 @@ void Agent::coordinate()
                                    supervisor_->protection(news);
                                }
                            }});
+    CKPT_INVARIANT(coordinator_ && !link_); /* an agent coordinates, or follows another one */
     local_.attach(coordinator_.get());
     if (supervisor_) {
         supervisor_->coordinates();
@@ -266,11 +272,12 @@ void Agent::supervise()
     };
     hooks.over = [this](const std::string &) { local_.kill(); };
     supervisor_ = std::make_unique<SupervisorLink>(loop_, caller_, local_, settings_,
-                                                   refusals_, std::move(hooks));
+                                                   rejected_, std::move(hooks));
 }
 
 void Agent::answer(ClientId client, const control::Reply &reply)
 {
+    CKPT_EXPECT(client < first_of_supervisor || supervisor_);
     if (client >= first_of_supervisor) {
         supervisor_->send({{"type", "reply"},
                            {"number", client - first_of_supervisor},
@@ -305,16 +312,18 @@ void Agent::request(ClientId client, const control::Request &request)
 {
     control::Reply reply;
 
-    reply.event = "error";
     if (request.command == "status") {
         reply.event = "status";
         reply.status = status();
     } else if (note(request)) {
         reply.event = "noted";
     } else if (request.command != "checkpoint") {
-        reply.error = "unknown command '" + request.command + "'";
+        reply = control::error_reply(refusal(CKPT_REFUSAL_UNKNOWN_REQUEST, "unknown command '{}'",
+                                             request.command));
     } else if (!request.then.empty() && request.then != "kill" && request.then != "move") {
-        reply.error = "unknown word '" + request.then + "' for what to do then";
+        reply = control::error_reply(refusal(CKPT_REFUSAL_UNKNOWN_REQUEST,
+                                             "unknown word '{}' for what to do then",
+                                             request.then));
     } else if (coordinator_) {
         if (!request.by.empty()) {
             spdlog::info("{} asks for a checkpoint", request.by);
@@ -324,11 +333,13 @@ void Agent::request(ClientId client, const control::Request &request)
                                                                : Then::go_on);
         return;
     } else if (link_) {
-        reply.error = "this is not the node of rank 0: its agent takes requests";
+        reply = control::error_reply({CKPT_REFUSAL_NO_COORDINATOR,
+                                      "this is not the node of rank 0: its agent takes requests"});
     } else {
-        reply.error = fmt::format(
-            "{}: {} of {} ranks have called MPI_Init", control::still_starting,
-            local_.ranks().size(), rank_count_);
+        reply = control::error_reply(
+            refusal(CKPT_REFUSAL_JOB_STARTING,
+                    "the job is still starting: {} of {} ranks have called MPI_Init",
+                    local_.ranks().size(), rank_count_));
     }
     answer(client, reply);
 }
@@ -361,7 +372,7 @@ control::Status Agent::status() const
     if (const auto independent = local_.independent()) {
         status.independent = independent_status(*independent, local_);
     }
-    status.refused = refused();
+    status.rejected = rejected();
     if (coordinator_) {
         coordinator_->fill(status);
     } else if (link_) {
@@ -381,13 +392,13 @@ void Agent::salvage(const SalvageNews &news)
     }
 }
 
-/* Sums the refusals of this agent and those that other agents have reported. */
-Refusals::Counts Agent::refused() const
+/* Sums the rejected frames of this agent and those that other agents have reported. */
+RejectedFrames::Counts Agent::rejected() const
 {
-    Refusals::Counts sum = refusals_.counts();
+    RejectedFrames::Counts sum = rejected_.counts();
 
     for (const Remote &remote : remotes_) {
-        for (const auto &[why, count] : remote.node->refused()) {
+        for (const auto &[why, count] : remote.node->rejected()) {
             sum[why] += count;
         }
     }
@@ -397,6 +408,7 @@ Refusals::Counts Agent::refused() const
 void Agent::tell_metrics(Time now)
 {
     if (metrics_) {
+        CKPT_INVARIANT(coordinator_);
         metrics_->update(now, coordinator_->milestones(), [this] { return status(); });
     }
 }
@@ -443,6 +455,7 @@ bool Agent::may_have_to_copy(Time now) const
  */
 bool Agent::close_doors()
 {
+    CKPT_EXPECT(rank_listener_ && !local_.has_connections());
     auto path = run_file(settings_, ".lock");
     Fd lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
 
@@ -497,32 +510,64 @@ Agent::Time Agent::next_tick(Time now) const
     return next;
 }
 
+/* Handles the next events. Returns false when the agent has nothing left to do. */
+bool Agent::go_on()
+{
+    Time now = steady_clock::now();
+    if (local_.has_connections()) {
+        alone_since_ = now;
+        has_asked_about_end_ = false;
+    } else {
+        ask_about_end();
+    }
+    if (finished(now) && close_doors()) {
+        return false;
+    }
+    loop_.turn(next_tick(now));
+    now = steady_clock::now();
+    if (coordinator_) {
+        coordinator_->tick(now);
+    }
+    if (link_) {
+        link_->tick(now);
+    }
+    if (supervisor_) {
+        supervisor_->tick(now);
+    }
+    tell_metrics(now);
+    std::erase_if(remotes_, [](const Remote &remote) { return remote.gone; });
+    return true;
+}
+
+/* After the first violated invariant, on whatever thread: this agent may be wrong about the job,
+ * so it saves nothing more. The checkpoint under way fails, which lets its ranks run on. */
+void Agent::heed_violations()
+{
+    if (!is_unsound() || std::exchange(has_given_up_, true)) {
+        return;
+    }
+    spdlog::critical("{}; this agent takes no further checkpoint", first_violation());
+    if (coordinator_) {
+        coordinator_->give_up();
+    } else {
+        local_.give_up();
+    }
+}
+
 void Agent::run()
 {
-    for (;;) {
-        Time now = steady_clock::now();
-        if (local_.has_connections()) {
-            alone_since_ = now;
-            has_asked_about_end_ = false;
-        } else {
-            ask_about_end();
+    bool is_over = false;
+
+    for (int violations = 0; !is_over;) {
+        try {
+            is_over = !go_on();
+        } catch (const InvariantViolated &violation) {
+            if (++violations > most_violations) {
+                throw;
+            }
+            spdlog::debug("{}", violation.what());
         }
-        if (finished(now) && close_doors()) {
-            break;
-        }
-        loop_.turn(next_tick(now));
-        now = steady_clock::now();
-        if (coordinator_) {
-            coordinator_->tick(now);
-        }
-        if (link_) {
-            link_->tick(now);
-        }
-        if (supervisor_) {
-            supervisor_->tick(now);
-        }
-        tell_metrics(now);
-        std::erase_if(remotes_, [](const Remote &remote) { return remote.gone; });
+        heed_violations();
     }
     leave();
 }

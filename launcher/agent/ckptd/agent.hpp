@@ -13,7 +13,7 @@
 #include "agent/ranks/local_node.hpp"
 #include "agent/control/metrics_file.hpp"
 #include "agent/links/peer_listener.hpp"
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 #include "agent/coordinator/remote_node.hpp"
 #include "agent/base/settings.hpp"
 #include "agent/supervision/supervisor_link.hpp"
@@ -34,7 +34,8 @@ class Agent
     explicit Agent(const Settings &settings);
     ~Agent();
 
-    /* Works until all ranks are gone and all work is done. */
+    /* Works until all ranks are gone and all work is done. A violated invariant does not end it,
+     * but too many do (InvariantViolated). */
     void run();
 
   private:
@@ -60,7 +61,7 @@ class Agent
     void answer(ClientId client, const control::Reply &reply);
     control::Status status() const;
     void salvage(const SalvageNews &news);
-    Refusals::Counts refused() const;
+    RejectedFrames::Counts rejected() const;
     void tell_metrics(Time now);
     bool may_have_to_copy(Time now) const;
     bool finished(Time now) const;
@@ -68,9 +69,11 @@ class Agent
     bool close_doors();
     void leave();
     Time next_tick(Time now) const;
+    bool go_on();
+    void heed_violations();
 
     const Settings settings_;
-    Refusals refusals_;
+    RejectedFrames rejected_;
     EventLoop loop_;
     WorkerThread worker_;
     WorkerThread caller_; /* calls other agents and `ckpt run`, also while a file system hangs */
@@ -86,6 +89,7 @@ class Agent
     std::unique_ptr<PeerListener> peers_;
     std::list<Remote> remotes_; /* agents of other nodes, if this agent coordinates */
     std::unique_ptr<CoordinatorLink> link_; /* ... this is the way to the coordinator */
+    bool has_given_up_ = false; /* because of a violated invariant */
     bool has_asked_about_end_ = false; /* since the last rank ended */
     std::unique_ptr<SupervisorLink> supervisor_; /* set if `ckpt run` started the job */
     std::unique_ptr<Listener> rank_listener_;

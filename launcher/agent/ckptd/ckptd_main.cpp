@@ -7,17 +7,16 @@
 
 #include "agent/ckptd/agent.hpp"
 #include "agent/base/log.hpp"
-#include "common/durations.hpp"
 #include "common/error.hpp"
 #include "common/files/files.hpp"
-#include "common/host.hpp"
 #include "common/memory.hpp"
 #include "common/files/run_directory.hpp"
 #include "common/standard_streams.hpp"
 #include "fabric/endpoint.hpp"
 #include "image/seal/image_key.hpp"
-#include "image/store/job_owner.hpp"
-#include "image/store/tiers.hpp"
+#include "settings/declare.hpp"
+#include "settings/environment.hpp"
+#include "settings/values.hpp"
 
 #include <CLI/CLI.hpp>
 #include <spdlog/spdlog.h>
@@ -45,36 +44,7 @@ constexpr int ready_descriptor = 3; /* the process that started the agent waits 
 
 struct Options {
     std::string launch_namespace;
-    std::string directory = "ckpt";
-    std::string copy_interval = "0";
-    std::string redundancy = "none";
-    std::string domains;
-    std::string fabric = "auto";
-    std::string name;
-    std::string host;
-    std::string interval = "0";
-    std::string mtbf;
-    std::string timeout = "30m";
-    std::string protocol = "sns";
-    std::string stagger = "auto";
-    unsigned sweep_dimensions = 0;
-    std::string key;
-    std::string codec = "zstd";
-    std::string snapshot = "auto";
-    std::size_t pool = 0;
-    std::size_t granule = default_granule;
-    std::string share_pages = "auto";
-    std::string direct_io = "auto";
-    std::uint64_t write_rate = 0;
-    std::string restart_job;
-    std::uint64_t restart_number = 0;
-    std::uint64_t incarnation = 0;
-    std::string supervisor;
-    std::string owner_token;
-    unsigned increments = 0;
-    unsigned keep = 2;
-    int nodes = 0;
-    std::string metrics;
+    settings::Values values;
     bool foreground = false;
 };
 
@@ -83,160 +53,23 @@ void declare(CLI::App &app, Options &options)
     app.add_option("--namespace", options.launch_namespace,
                    "Name of the launch, as PMIx gives it")
         ->required();
-    app.add_option("--dir", options.directory, "Directory of the checkpoints, or FAST,SLOW")
-        ->envname("CKPT_DIR");
-    app.add_option("--copy-interval", options.copy_interval,
-                   "Time between two checkpoints that are copied to SLOW, at least (0: each "
-                   "one is)")
-        ->envname("CKPT_COPY_INTERVAL");
-    app.add_option("--redundancy", options.redundancy,
-                   "How nodes protect each other's pieces in a FAST of their own: none, "
-                   "partner, parity or rsLOSSES, with /NODES of a group")
-        ->envname("CKPT_REDUNDANCY");
-    app.add_option("--domains", options.domains,
-                   "File that says which nodes fail together: lines NODE... : DOMAIN")
-        ->envname("CKPT_DOMAINS");
-    app.add_option("--fabric", options.fabric,
-                   "Network over which nodes read each other's pieces: auto, off (TCP), or a "
-                   "provider of libfabric")
-        ->envname("CKPT_FABRIC");
-    app.add_option("--name", options.name, "Name of the job")
-        ->envname("CKPT_NAME");
-    app.add_option("--interval", options.interval,
-                   "Time from the end of one checkpoint to the next, or auto (0: "
-                   "none)")
-        ->envname("CKPT_INTERVAL");
-    app.add_option("--mtbf", options.mtbf,
-                   "Mean time between failures, for the interval auto (observed)")
-        ->envname("CKPT_MTBF");
-    app.add_option("--timeout", options.timeout,
-                   "After this time a checkpoint is given up")
-        ->envname("CKPT_TIMEOUT");
-    app.add_option("--protocol", options.protocol,
-                   "How the ranks agree on a checkpoint: sns, cl, ns, auto or independent")
-        ->envname("CKPT_PROTOCOL")
-        ->check(CLI::IsMember({"sns", "cl", "ns", "auto", "independent"}));
-    app.add_option("--stagger", options.stagger,
-                   "Ranks that are saved one after the other: those of a node, "
-                   "of a file server (storage), of the job, or no")
-        ->envname("CKPT_STAGGER")
-        ->check(CLI::IsMember({"no", "node", "storage", "job", "auto"}));
-    app.add_option("--sweep-dimensions", options.sweep_dimensions,
-                   "Dimensions of the mesh of nodes (0: a hypercube)")
-        ->envname("CKPT_SWEEP_DIMENSIONS")
-        ->check(CLI::Range(0u, 32u));
-    app.add_option("--key", options.key,
-                   "File with the key that checkpoints are encrypted with, or |COMMAND that "
-                   "prints it")
-        ->envname(key_variable);
-    app.add_option("--codec", options.codec, "none, lz4, zstd, zstd:LEVEL or auto")
-        ->envname("CKPT_CODEC");
-    app.add_option("--snapshot", options.snapshot,
-                   "How long ranks stand still: stop, memory, cow, cll or auto")
-        ->envname("CKPT_SNAPSHOT");
-    app.add_option("--pool", options.pool,
-                   "Memory for copies of pages that ranks write to before they are saved (cll): "
-                   "64M, 1G (0: up to a quarter of the free memory)")
-        ->envname("CKPT_POOL")
-        ->transform(CLI::AsSizeValue(false));
-    app.add_option("--granule", options.granule,
-                   "Bytes that are copied at once (cll): 4K to 1M, a power of two")
-        ->envname("CKPT_GRANULE")
-        ->transform(CLI::AsSizeValue(false));
-    app.add_option("--share-pages", options.share_pages,
-                   "Store pages that are alike once: auto, on or off")
-        ->envname("CKPT_SHARE_PAGES");
-    app.add_option("--direct-io", options.direct_io,
-                   "Write past the page cache: auto, on or off")
-        ->envname("CKPT_DIRECT_IO");
-    app.add_option("--write-rate", options.write_rate,
-                   "At most so many bytes per second: 200M, 1G (0: no limit)")
-        ->envname("CKPT_WRITE_RATE")
-        ->transform(CLI::AsSizeValue(false));
-    app.add_option("--incremental", options.increments,
-                   "Number of checkpoints with only the changed pages after each full one")
-        ->envname("CKPT_INCREMENTAL");
-    app.add_option("--keep", options.keep, "Committed checkpoints to keep")
-        ->envname("CKPT_KEEP")
-        ->check(CLI::Range(1u, UINT_MAX));
-    app.add_option("--restart-job", options.restart_job,
-                   "Job that this launch goes on with")
-        ->envname("CKPT_RESTART_JOB");
-    app.add_option("--restart-number", options.restart_number,
-                   "Checkpoint it was restarted from")
-        ->envname("CKPT_RESTART_NUMBER");
-    app.add_option("--supervisor", options.supervisor,
-                   "File that says where `ckpt run` is to be found")
-        ->envname("CKPT_SUPERVISOR");
-    app.add_option("--owner", options.owner_token,
-                   "Token of the launch, by which its agent takes the job over from its command")
-        ->envname(owner_variable);
-    app.add_option("--incarnation", options.incarnation,
-                   "Which launch of the job this is: agents of different ones do not "
-                   "talk to each other")
-        ->envname("CKPT_INCARNATION");
-    app.add_option("--host", options.host, "Name of this node")
-        ->envname("CKPT_HOST");
-    app.add_option("--nodes", options.nodes,
-                   "Nodes of the job (0: found out from the launcher)")
-        ->envname("CKPT_NODES");
-    app.add_option("--metrics", options.metrics,
-                   "File with metrics of the job for Prometheus; %h is the host, %j the "
-                   "job")
-        ->envname("CKPT_METRICS");
+    for (const settings::Setting *setting : settings::options_of("ckptd")) {
+        settings::declare(app, *setting, options.values.given(setting->variable),
+                          settings::Target::keeps_empty);
+    }
     app.add_flag("--foreground", options.foreground,
                  "Stay in the foreground, keep stderr");
     app.set_version_flag("--version", PACKAGE_STRING);
 }
 
+/* The agent also checks what the processes of the job read: they inherit the same variables, and
+ * cannot refuse a value. */
 Settings settings_from(const Options &options)
 {
-    Settings settings;
-
+    settings::check_other_variables("ckptd",
+                                    settings::agent_reads | settings::process_reads);
+    Settings settings(options.values);
     settings.launch_namespace = options.launch_namespace;
-    const auto tiers = TierDirectories::parse(options.directory);
-    settings.directory = tiers.fast;
-    settings.slow_directory = tiers.slow;
-    settings.copy_interval = parse_duration(options.copy_interval);
-    settings.redundancy = redundancy::Scheme::parse(options.redundancy);
-    settings.domains = options.domains;
-    settings.fabric = fabric::Choice::parse(options.fabric);
-    settings.run_directory = run_directory();
-    settings.name = options.name;
-    settings.host = options.host.empty() ? host_name() : options.host;
-    settings.restart_job = options.restart_job;
-    settings.restart_number = options.restart_number;
-    settings.incarnation = options.incarnation;
-    settings.supervisor = options.supervisor;
-    settings.owner_token =
-        options.owner_token.empty() ? make_owner_token() : options.owner_token;
-    settings.interval = CheckpointInterval::parse(options.interval);
-    if (!options.mtbf.empty()) {
-        settings.interval.give_mtbf(
-            std::chrono::duration<double>(parse_duration(options.mtbf)).count());
-    }
-    settings.timeout = parse_duration(options.timeout);
-    settings.protocol = options.protocol;
-    settings.stagger = options.stagger;
-    settings.sweep_dimensions = options.sweep_dimensions;
-    settings.codec = Codec::parse(options.codec);
-    settings.snapshot = snapshot_method_from(options.snapshot);
-    /* An increment is useless without the checkpoints before it, which may be on a lost node. */
-    const bool is_redundant = settings.redundancy.kind != redundancy::Scheme::Kind::none;
-    settings.increments = is_redundant ? 0 : options.increments;
-    if (settings.increments > 0 && settings.snapshot == SnapshotMethod::cll) {
-        settings.snapshot = SnapshotMethod::cow; /* a mapping can have only one userfaultfd */
-    }
-    settings.pool = options.pool;
-    settings.granule = require_granule(options.granule);
-    settings.share_pages = switch_from(options.share_pages);
-    settings.direct_io = switch_from(options.direct_io);
-    settings.write_limit = options.write_rate;
-    settings.keep = options.keep;
-    settings.node_count = options.nodes;
-    if (!options.metrics.empty()) {
-        settings.metrics = std::filesystem::absolute(options.metrics);
-    }
     return settings;
 }
 
@@ -247,7 +80,7 @@ Settings settings_from(const Options &options)
  */
 void take_key(const Options &options, Settings &settings)
 {
-    use_image_key(options.key);
+    use_image_key(options.values.text(key_variable));
     if (!image_key()) {
         return;
     }
@@ -387,12 +220,13 @@ void become_one_with_fabric(const Settings &settings, char *argv[])
 /* ckpt run refuses the first combination, but the environment of the job may add an option. */
 void log_replaced(const Options &options, const Settings &settings)
 {
-    if (options.increments != settings.increments) {
+    if (options.values.number("CKPT_INCREMENTAL") != settings.increments) {
         spdlog::warn("--incremental is not used: with --levels each checkpoint is full");
     }
-    if (settings.snapshot != snapshot_method_from(options.snapshot)) {
+    const std::string snapshot = options.values.text("CKPT_SNAPSHOT");
+    if (settings.snapshot != snapshot_method_from(snapshot)) {
         spdlog::info("--snapshot {} is used instead of {}, because of --incremental",
-                     snapshot_method_name(settings.snapshot), options.snapshot);
+                     snapshot_method_name(settings.snapshot), snapshot);
     }
 }
 
@@ -437,10 +271,12 @@ int main(int argc, char *argv[])
     ckpt::take_all_descriptors();
     ckpt::close_inherited();
     ckpt::declare(app, options);
-    CLI11_PARSE(app, argc, argv);
     try {
+        app.parse(argc, argv);
         ckpt::hold_standard_streams();
         ckpt::run(options, argv);
+    } catch (const CLI::ParseError &problem) {
+        return app.exit(problem);
     } catch (const std::exception &error) {
         fmt::print(stderr, "ckptd: {}\n", error.what());
         return 1;

@@ -67,6 +67,29 @@ std::vector<std::filesystem::path> control_sockets()
     return found;
 }
 
+Reply error_reply(const Refusal &why)
+{
+    Reply reply;
+
+    reply.event = "error";
+    reply.error = why.detail();
+    reply.refusal = why.name();
+    return reply;
+}
+
+Refusal refusal_of(const Reply &reply)
+{
+    return reply.event == "error" ? Refusal(ckpt::refusal_of(reply.refusal), reply.error)
+                                  : Refusal();
+}
+
+Refusal last_failure(const Status &status)
+{
+    return status.last_error.empty()
+               ? Refusal()
+               : Refusal(ckpt::refusal_of(status.last_refusal), status.last_error);
+}
+
 void to_json(nlohmann::json &json, const Reply &reply)
 {
     json = {{"version", reply.version}, {"event", reply.event}};
@@ -78,6 +101,7 @@ void to_json(nlohmann::json &json, const Reply &reply)
         json["status"] = reply.status;
     } else if (reply.event == "error") {
         json["error"] = reply.error;
+        json["refusal"] = reply.refusal;
     }
 }
 
@@ -87,6 +111,7 @@ void from_json(const nlohmann::json &json, Reply &reply)
     reply.version = json.value("version", 0);
     reply.event = json.value("event", none.event);
     reply.error = json.value("error", none.error);
+    reply.refusal = json.value("refusal", none.refusal);
     reply.progress = json.value("progress", none.progress);
     reply.result = json.value("result", none.result);
     reply.status = json.value("status", none.status);

@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "common/refusal.hpp"
 #include "image/store/checkpoint_cost.hpp"
 
 #include <nlohmann/json.hpp>
@@ -40,9 +41,6 @@ std::string namespace_hash(std::string_view launch_namespace);
 /* Control sockets of agents and of `ckpt run` in run_directory(), both live and stale. A stale
  * socket refuses the connection (ECONNREFUSED) and may be removed. */
 std::vector<std::filesystem::path> control_sockets();
-
-/* Beginning of an error that disappears when all ranks have called MPI_Init. */
-inline constexpr const char *still_starting = "the job is still starting";
 
 /* Phase of a job whose ranks have ended and whose `ckpt run` is left and answers. `started` is
  * the time at which this began, `launcher_pid` is `ckpt run`, and `last` is the job's newest
@@ -195,6 +193,9 @@ struct Status {
     std::uint64_t committed = 0; /* checkpoints of this launch */
     std::uint64_t failed = 0;
     std::string last_error; /* why the last failed checkpoint failed, or "" */
+    std::string last_refusal; /* the name of that reason (ckpt-errors(7)), or "" */
+    RefusalCounts refusals; /* of this launch: how often each reason has refused a checkpoint, or
+                               made it fail */
     double unprotected_since = 0; /* seconds since 1970: since when periodic checkpoints fail; 0:
                                      they do not */
     Result last;            /* newest of this launch; number == 0: none yet */
@@ -213,9 +214,9 @@ struct Status {
     std::uint64_t redundancy_under_way = 0;
     std::string redundancy_error;
     double redundancy_seconds = 0; /* of the newest protected checkpoint */
-    /* Number of refused messages and connections, by refusal_name(), of this agent and of the
+    /* Number of rejected messages and connections, by rejection_name(), of this agent and of the
      * agents that have reported theirs. */
-    std::map<std::string, std::uint64_t> refused;
+    std::map<std::string, std::uint64_t> rejected;
     std::string pmix; /* of the coordinator: version of PMIx with which the launcher can request
                          checkpoints, or "" */
     std::string protocol; /* settings of the job, as given */
@@ -236,7 +237,8 @@ struct Status {
 struct Reply {
     int version = control::version;
     std::string event; /* "progress", "result", "error", "status", or "noted" */
-    std::string error; /* text for the user */
+    std::string error; /* detail for the user */
+    std::string refusal; /* of an error: the name of its identity (ckpt-errors(7)) */
     Progress progress;
     Result result;
     Status status;
@@ -267,13 +269,20 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
     Status, job, launch_namespace, directory, slow_directory, host, application, phase, waits_for,
     coordinator, launcher_pid, agent_pid, rank_count, ranks, started, interval,
     automatic, cost, mtbf, mtbf_is_given, failures, next_in, committed, failed, last_error,
+    last_refusal, refusals,
     unprotected_since, last,
     flushed, flushing, flush_error, flush_seconds, redundancy, redundant, redundancy_under_way,
     redundancy_error, redundancy_seconds, protocol, snapshot, codec, increments, nodes, progress,
-    last_at, totals, refused, pmix, independent,
+    last_at, totals, rejected, pmix, independent,
     salvaged, capped)
 
-/* Only the member that `event` names is in the message. */
+/* An error that gives this reason. */
+Reply error_reply(const Refusal &why);
+/* The reason of an error, and of the last failed checkpoint; empty if there is none. */
+Refusal last_failure(const Status &status);
+Refusal refusal_of(const Reply &reply);
+
+/* Only the member that `event` names is in the message; with an error also its `refusal`. */
 void to_json(nlohmann::json &json, const Reply &reply);
 void from_json(const nlohmann::json &json, Reply &reply);
 

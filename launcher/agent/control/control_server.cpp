@@ -4,6 +4,8 @@
  */
 #include "agent/control/control_server.hpp"
 
+#include "common/invariant.hpp"
+
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -21,8 +23,8 @@ constexpr std::size_t longest_request = 4096;
 
 } // namespace
 
-ControlServer::ControlServer(EventLoop &loop, Refusals &refusals, Handlers handlers)
-    : loop_(loop), refusals_(refusals), handlers_(std::move(handlers))
+ControlServer::ControlServer(EventLoop &loop, RejectedFrames &rejected, Handlers handlers)
+    : loop_(loop), rejected_(rejected), handlers_(std::move(handlers))
 {
 }
 
@@ -38,6 +40,7 @@ void ControlServer::accept(Fd socket)
     ClientId id = next_id_++;
     int fd = socket.get();
 
+    CKPT_INVARIANT(!clients_.contains(id));
     clients_[id].socket = std::move(socket);
     loop_.watch(fd, EPOLLIN,
                 [this, id](std::uint32_t events) { on_event(id, events); });
@@ -45,6 +48,7 @@ void ControlServer::accept(Fd socket)
 
 void ControlServer::on_event(ClientId id, std::uint32_t events)
 {
+    CKPT_INVARIANT(clients_.contains(id)); /* drop() ends the watch */
     auto found = clients_.find(id);
     bool alive = (events & EPOLLERR) == 0;
 
@@ -74,7 +78,7 @@ bool ControlServer::read(ClientId id, Client &client)
         return errno == EAGAIN || errno == EINTR;
     }
     if (size == 0 && !client.asked && !client.input.empty()) {
-        refused(Refusal::malformed, "it is cut off");
+        rejected(Rejection::malformed, "it is cut off");
     }
     if (size == 0 || client.asked) {
         return size > 0;
@@ -82,7 +86,7 @@ bool ControlServer::read(ClientId id, Client &client)
     client.input.append(bytes, static_cast<std::size_t>(size));
     std::size_t end = client.input.find('\n');
     if (std::min(end, client.input.size()) > longest_request) {
-        refused(Refusal::malformed, "it is too long");
+        rejected(Rejection::malformed, "it is too long");
         return false;
     }
     if (end != std::string::npos) {
@@ -96,22 +100,24 @@ void ControlServer::take(ClientId id, const std::string &line)
 {
     control::Request request;
     std::string error;
+    CKPT_EXPECT(line.size() <= longest_request);
 
     if (control::decode_request(line, request, error)) {
         handlers_.request(id, request);
         return;
     }
-    refused(request.version == control::version ? Refusal::malformed : Refusal::foreign,
+    rejected(request.version == control::version ? Rejection::malformed : Rejection::foreign,
             error);
     control::Reply reply;
     reply.event = "error";
     reply.error = error;
+    reply.refusal = refusal_name(CKPT_REFUSAL_UNKNOWN_REQUEST);
     this->reply(id, reply);
 }
 
-void ControlServer::refused(Refusal why, const std::string &text)
+void ControlServer::rejected(Rejection why, const std::string &text)
 {
-    refusals_.count(why, "a request that is none of ours: " + text);
+    rejected_.count(why, "a request that is none of ours: " + text);
 }
 
 /* Returns false if the client is gone. */
@@ -155,6 +161,7 @@ void ControlServer::reply(ClientId id, const control::Reply &reply)
 void ControlServer::drop(ClientId id)
 {
     auto found = clients_.find(id);
+    CKPT_EXPECT(found != clients_.end());
     bool waiting = found->second.asked && !found->second.answered;
 
     loop_.forget(found->second.socket.get());

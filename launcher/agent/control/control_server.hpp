@@ -5,7 +5,7 @@
 #pragma once
 
 #include "agent/control/control.hpp"
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 #include "common/event_loop.hpp"
 #include "common/fd.hpp"
 
@@ -28,7 +28,7 @@ class ControlServer
                                                its answer */
     };
 
-    ControlServer(EventLoop &loop, Refusals &refusals, Handlers handlers);
+    ControlServer(EventLoop &loop, RejectedFrames &rejected, Handlers handlers);
     ~ControlServer();
 
     /* Takes the connection of a new command. */
@@ -53,12 +53,12 @@ class ControlServer
     void on_event(ClientId id, std::uint32_t events);
     bool read(ClientId id, Client &client);
     void take(ClientId id, const std::string &line);
-    void refused(Refusal why, const std::string &text);
+    void rejected(Rejection why, const std::string &text);
     bool flush(Client &client);
     void drop(ClientId id);
 
     EventLoop &loop_;
-    Refusals &refusals_;
+    RejectedFrames &rejected_;
     Handlers handlers_;
     std::map<ClientId, Client> clients_;
     ClientId next_id_ = 1;

@@ -230,6 +230,19 @@ std::string nodes_text(const std::vector<Status> &jobs)
     return ranks.text() + connected.text();
 }
 
+std::string refusals_text(const std::vector<Status> &jobs)
+{
+    Family family("ckpt_refusals_total", "counter",
+                  "Checkpoints of this launch that were refused or failed, by the reason's name in "
+                  "ckpt-errors(7).");
+    for (const Status &job : jobs) {
+        for (const auto &[name, count] : job.refusals) {
+            family.add(job, {{"refusal", name}}, static_cast<double>(count));
+        }
+    }
+    return family.text();
+}
+
 /* A quantity with one value per rank with independent checkpoints. */
 struct IndependentMetric {
     const char *name;
@@ -304,7 +317,7 @@ std::string metrics_text(const std::vector<Status> &jobs, double now)
         }
         text += family.text();
     }
-    return text + nodes_text(jobs) + independent_text(jobs);
+    return text + refusals_text(jobs) + nodes_text(jobs) + independent_text(jobs);
 }
 
 } // namespace ckpt

@@ -8,6 +8,7 @@
 #include "common/background.hpp"
 #include "common/durations.hpp"
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "common/processes.hpp"
 #include "image/seal/image_key.hpp"
 #include "image/nodefile/message_log.hpp"
@@ -84,6 +85,7 @@ Coordinator::Coordinator(const Settings &settings, WorkerThread &worker,
               CutChoice::stagger_from(settings.stagger)),
       epoch_(settings.restart_number), interval_(settings.interval)
 {
+    CKPT_EXPECT(rank_count > 0);
     remover_.run(step_back);
     choose_name(facts);
     open_at_start();
@@ -118,6 +120,7 @@ JobState Coordinator::job_state(const char *text) const
  * thread. */
 void Coordinator::write_job_state(const JobState &state)
 {
+    CKPT_EXPECT(store_ && ownership_ != nullptr);
     ownership_->require_ours(); /* a later launch writes its own state */
     store_->write_job_state(state);
     if (flush_) {
@@ -154,18 +157,15 @@ void Coordinator::answer(const Waiting &waiting, const control::Reply &reply)
     }
     if (waiting.rank >= 0 && reply.event != "progress" && where_[waiting.rank] != nullptr) {
         where_[waiting.rank]->send({waiting.rank, CKPT_MSG_ANSWER, true,
-                                    {.answer = {waiting.number}}, reply.error},
+                                    {.answer = {waiting.number}},
+                                    control::refusal_of(reply).text()},
                                    epoch_);
     }
 }
 
-void Coordinator::answer_error(const Waiting &waiting, const std::string &text)
+void Coordinator::answer_refusal(const Waiting &waiting, const Refusal &why)
 {
-    control::Reply reply;
-
-    reply.event = "error";
-    reply.error = text;
-    answer(waiting, reply);
+    answer(waiting, control::error_reply(why));
 }
 
 void Coordinator::request(ClientId client, Then then)
@@ -210,7 +210,7 @@ void Coordinator::client_gone(ClientId client)
     }
     std::erase_if(unopened_, [](const Unopened &waiting) { return waiting.clients.empty(); });
     if (std::erase_if(held_clients_, is) > 0 && !is_holding()) {
-        drop_held("the request was withdrawn");
+        drop_held({CKPT_REFUSAL_WITHDRAWN, "the request was withdrawn"});
     }
 }
 
@@ -225,32 +225,47 @@ bool Coordinator::can_name_logs() const
 }
 
 /* Pieces are named after nodes, so two nodes with one name would overwrite each other's piece.
- * Returns why no checkpoint can be taken, or "". */
-std::string Coordinator::name_of_two_nodes() const
+ * Returns why no checkpoint can be taken, or nothing. */
+Refusal Coordinator::name_of_two_nodes() const
 {
     std::map<std::string, const Node *> named;
 
     for (const Node *node : where_) {
         if (node != nullptr && named.try_emplace(node->host(), node).first->second != node) {
-            return fmt::format("two nodes have the name {}: give each its own (CKPT_HOST)",
-                               node->host());
+            return refusal(CKPT_REFUSAL_SAME_HOST_NAMES,
+                           "two nodes have the name {}: give each its own (CKPT_HOST)",
+                           node->host());
         }
     }
     return {};
 }
 
-/* Returns why no checkpoint can be taken now, or "". */
-std::string Coordinator::obstacle() const
+/* Returns why no checkpoint can be taken now, or nothing. */
+Refusal Coordinator::obstacle() const
 {
-    const std::string obstacle = machine_.obstacle();
+    const Refusal obstacle =
+        is_unsound() ? refusal_of_violation() : machine_.obstacle();
 
     return obstacle.empty() ? name_of_two_nodes() : obstacle;
 }
 
-void Coordinator::refuse(const std::vector<Waiting> &clients, const std::string &why)
+/* Lets the checkpoint under way fail, after a violated invariant of this agent. obstacle() refuses
+ * all others. */
+void Coordinator::give_up()
 {
+    CKPT_EXPECT(is_unsound());
+    if (machine_.phase() != Phase::idle) {
+        failed(refusal_of_violation());
+    }
+    last_error_ = refusal_of_violation();
+    note_unprotected(last_error_);
+}
+
+void Coordinator::refuse(const std::vector<Waiting> &clients, const Refusal &why)
+{
+    count_refusal(why);
     for (const Waiting &waiting : clients) {
-        answer_error(waiting, why);
+        answer_refusal(waiting, why);
     }
     end_salvage(0, why);
     end_held();
@@ -260,7 +275,7 @@ void Coordinator::refuse(const std::vector<Waiting> &clients, const std::string 
 void Coordinator::start(std::vector<Waiting> clients, Time now,
                         Protocol protocol)
 {
-    const std::string why_not = obstacle();
+    const Refusal why_not = obstacle();
 
     if (!why_not.empty()) {
         refuse(clients, why_not);
@@ -271,9 +286,11 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
     }
 }
 
-/* Requires that obstacle() returns "" and that the store is open. */
+/* Requires that obstacle() is empty and that the store is open. */
 void Coordinator::begin(std::vector<Waiting> clients, Time now, Protocol protocol)
 {
+    CKPT_EXPECT(machine_.phase() == Phase::idle && store_ && ownership_ != nullptr);
+    CKPT_EXPECT(std::ranges::find(where_, nullptr) == where_.end()); /* all ranks are here */
     if (protocol != Protocol::sync_and_stop && !can_name_logs()) {
         spdlog::warn("the path of {} is too long for other protocols than "
                      "Sync-and-Stop",
@@ -294,7 +311,8 @@ void Coordinator::begin(std::vector<Waiting> clients, Time now, Protocol protoco
     attempt_.cpu_before = process_cpu_seconds();
     attempt_.stagger = choice_.stagger();
     attempt_.lanes = lanes(attempt_.stagger);
-    CutPlan plan{protocol, attempt_.lanes, attempt_.replayed, salvage_patience};
+    const CutPlan plan{protocol, attempt_.lanes, attempt_.replayed, salvage_patience,
+                       attempt_.then != Then::go_on};
     told_phase_ = Phase::idle;
     begun_ = begun_.value_or(now); /* a repetition keeps the time of the first attempt */
     spdlog::info("checkpoint requested, epoch {}", epoch_ + 1);
@@ -305,9 +323,10 @@ void Coordinator::begin(std::vector<Waiting> clients, Time now, Protocol protoco
         node->compare_clocks();
     }
     trace_.begin("sns", machine_.rank_count(), nodes_to_trace(), now);
+    trace_.set_refusals(given_up_before_);
     attempt_.files_mark = next_files_mark();
-    machine_.request(++epoch_, attempt_.then != Then::go_on, now,
-                     std::move(plan));
+    machine_.request(++epoch_, now, plan);
+    CKPT_INVARIANT(machine_.epoch() == epoch_);
     perform();
 }
 
@@ -360,15 +379,21 @@ bool Coordinator::idle() const
 
 Coordinator::Time Coordinator::next_periodic() const
 {
+    CKPT_EXPECT(last_end_);
     return *last_end_ + whole(interval_.value());
 }
 
 /* Only periodic checkpoints protect the job. Others do not count. */
-void Coordinator::note_unprotected(const std::string &why)
+void Coordinator::note_unprotected(const Refusal &why)
 {
     if (interval_.is_periodic()) {
-        unprotected_.failed(steady_clock::now(), why);
+        unprotected_.failed(steady_clock::now(), why.text());
     }
+}
+
+void Coordinator::count_refusal(const Refusal &why)
+{
+    refusals_[why.name()]++;
 }
 
 void Coordinator::tick_protection(Time now)
@@ -493,7 +518,7 @@ void Coordinator::fill(control::Status &status) const
                        : !machine_.obstacle().empty() ? control::starting
                        : is_holding()                 ? "held"
                                                       : "running";
-        status.waits_for = is_holding() ? held_.text() : std::string();
+        status.waits_for = is_holding() ? held_.reason().text() : std::string();
     } else {
         status.progress = progress(steady_clock::now());
     }
@@ -506,7 +531,10 @@ void Coordinator::fill(control::Status &status) const
     status.started = static_cast<double>(opener_.started()) * 1e-9;
     status.committed = committed_count_;
     status.failed = failed_count_;
-    status.last_error = store_error_.empty() ? last_error_ : store_error_;
+    const Refusal &last = store_error_.empty() ? last_error_ : store_error_;
+    status.last_error = last.detail();
+    status.last_refusal = last.name();
+    status.refusals = refusals_;
     if (const auto since = unprotected_.since()) {
         const std::chrono::duration<double> ago = steady_clock::now() - *since;
         status.unprotected_since = static_cast<double>(now_nanoseconds()) * 1e-9 - ago.count();
@@ -552,6 +580,7 @@ void Coordinator::fill_nodes(control::Status &status) const
 {
     std::map<std::string, std::size_t> index;
 
+    CKPT_INVARIANT(std::ssize(hosts_) == machine_.rank_count());
     for (int rank = 0; rank < machine_.rank_count(); rank++) {
         if (hosts_[rank].empty()) {
             continue;

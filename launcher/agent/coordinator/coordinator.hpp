@@ -15,7 +15,7 @@
 #include "agent/coordinator/node_level.hpp"
 #include "agent/base/settings.hpp"
 #include "agent/coordinator/tier_flush.hpp"
-#include "protocol/cut_protocol.hpp"
+#include "protocol/cut/cut_protocol.hpp"
 #include "agent/coordinator/trace_recorder.hpp"
 #include "agent/ranks/unprotected.hpp"
 #include "agent/base/worker_thread.hpp"
@@ -68,6 +68,8 @@ class Coordinator : public NodeEvents, private RankPages
     /* Requests a checkpoint. The answers go to `client`. */
     void request(ClientId client, Then then);
     void client_gone(ClientId client);
+    /* An invariant was violated in this agent: no checkpoint is taken any more. */
+    void give_up();
 
     /* Does everything that is due at `now`. next_tick() returns the latest time for the next
      * call. */
@@ -96,8 +98,8 @@ class Coordinator : public NodeEvents, private RankPages
     void rank_lost(int rank);
     void captured(int rank) override;
     void written(Node &node, const WrittenPiece &written) override;
-    void failed(const std::string &reason) override;
-    void failed_once(const std::string &reason) override;
+    void failed(const Refusal &reason) override;
+    void failed_once(const Refusal &reason) override;
     void folded(Node &node, std::uint64_t number, const Piece &piece) override;
     void copied(Node &node, const std::string &file, const std::string &error) override;
     void redundancy_written(Node &node, std::uint64_t number,
@@ -179,10 +181,10 @@ class Coordinator : public NodeEvents, private RankPages
     void start_unopened();
     void tick_opening(Time now);
     Time next_of_opening() const;
-    std::string no_answer() const;
+    Refusal no_answer() const;
     void tell_unopened();
-    std::string obstacle() const;
-    void refuse(const std::vector<Waiting> &clients, const std::string &why);
+    Refusal obstacle() const;
+    void refuse(const std::vector<Waiting> &clients, const Refusal &why);
     Lanes lanes(Stagger stagger) const;
     void make_turns(const std::vector<std::uint64_t> &snapshots);
     void begin_turn(const Turns &lane);
@@ -196,20 +198,20 @@ class Coordinator : public NodeEvents, private RankPages
     void finish_opening();
     JobState job_state(const char *state) const;
     void write_job_state(const JobState &state);
-    std::string name_of_two_nodes() const;
+    Refusal name_of_two_nodes() const;
     bool can_name_logs() const;
     void request(const Waiting &waiting);
     void rank_asks(int rank, const ckpt_message &message);
-    void drop_asks(const std::string &reason);
+    void drop_asks(const Refusal &reason);
     bool rank_of_held(int rank, const ckpt_message &message);
     bool is_holding() const { return !held_clients_.empty(); }
     void hold(std::vector<Waiting> clients);
     void tell_held();
     void tell_safe_point(std::uint64_t number);
     void tick_held(Time now);
-    void drop_held(const std::string &reason);
+    void drop_held(const Refusal &reason);
     void end_held();
-    void end_salvage(std::uint64_t number, const std::string &why);
+    void end_salvage(std::uint64_t number, const Refusal &why);
     bool watches_logs() const;
     void tick_cap(Time now);
     void count_capped(const std::vector<Waiting> &clients, std::uint64_t number);
@@ -238,7 +240,9 @@ class Coordinator : public NodeEvents, private RankPages
     void learn();
     double cost_of_last() const;
     void note_progress();
-    void note_unprotected(const std::string &why);
+    void note_unprotected(const Refusal &why);
+    void count_refusal(const Refusal &why);
+    void note_attempt(const Refusal &why);
     void tick_protection(Time now);
     Manifest manifest() const;
     void remove_attempt();
@@ -265,7 +269,7 @@ class Coordinator : public NodeEvents, private RankPages
     void fill_nodes(control::Status &status) const;
     void count_committed(const control::Result &result);
     void answer(const Waiting &waiting, const control::Reply &reply);
-    void answer_error(const Waiting &waiting, const std::string &text);
+    void answer_refusal(const Waiting &waiting, const Refusal &why);
 
     const Settings &settings_;
     WorkerThread &worker_;
@@ -281,7 +285,7 @@ class Coordinator : public NodeEvents, private RankPages
     Time opening_since_{};
     bool is_opening_late_ = false; /* whether a message about the delay was sent */
     std::deque<Unopened> unopened_;
-    std::string store_error_;
+    Refusal store_error_;
     std::optional<Store> store_;
     std::shared_ptr<JobOwnership> ownership_; /* lives as long as store_; the workers use it as
                                                  well */
@@ -291,6 +295,7 @@ class Coordinator : public NodeEvents, private RankPages
     std::vector<Node *> agents_; /* agents that ranks have connected to */
     std::set<std::string> apart_; /* hosts with their own directory of checkpoints */
     CutProtocol machine_;
+    std::deque<Action> due_; /* actions of the machine that are still to be performed */
     CutChoice choice_;
     SweepPlan told_plan_; /* the plan that all nodes have */
     TraceRecorder trace_; /* of the attempt under way */
@@ -315,7 +320,9 @@ class Coordinator : public NodeEvents, private RankPages
 
     std::uint64_t committed_count_ = 0;
     std::uint64_t failed_count_ = 0;
-    std::string last_error_;
+    Refusal last_error_;
+    std::vector<Refusal> given_up_before_; /* earlier attempts of the present request */
+    RefusalCounts refusals_; /* of requests and attempts of this launch */
     control::Result last_;
     double last_at_ = 0; /* seconds since 1970 */
     control::Totals totals_;

@@ -10,6 +10,7 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "common/parallel.hpp"
 #include "common/processes.hpp"
 #include "image/nodefile/message_log.hpp"
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -34,6 +36,19 @@ namespace
 using std::chrono::steady_clock;
 
 constexpr auto longest_undo = std::chrono::seconds(2);
+constexpr std::size_t most_noted_attempts = 16;
+
+/* Whether the pieces hold each rank of the job once. */
+bool hold_all_ranks(const std::vector<Piece> &pieces, int rank_count)
+{
+    std::vector<int> ranks;
+    for (const Piece &piece : pieces) {
+        ranks.insert(ranks.end(), piece.ranks.begin(), piece.ranks.end());
+    }
+    std::ranges::sort(ranks);
+    return std::ssize(ranks) == rank_count && ranks.front() == 0 &&
+           ranks.back() == rank_count - 1 && std::ranges::adjacent_find(ranks) == ranks.end();
+}
 
 /* Writes the trace. A checkpoint does not fail because of its trace. */
 void write_trace(const CheckpointTrace &trace,
@@ -79,7 +94,10 @@ bool note(const Manifest &manifest, const std::filesystem::path &directory,
 
 void Coordinator::perform()
 {
-    for (const Action &next : machine_.take_actions()) {
+    std::ranges::move(machine_.take_actions(), std::back_inserter(due_));
+    while (!due_.empty()) { /* the others stay due if one throws */
+        const Action next = std::move(due_.front());
+        due_.pop_front();
         if (auto *set = std::get_if<action::SetTargets>(&next)) {
             if (Node *node = where_[set->rank]) {
                 node->set_targets(set->rank, set->targets);
@@ -114,7 +132,7 @@ void Coordinator::perform()
             worker_.reply([this] { start_waiting(); });
         }
     }
-    if (machine_.phase() != told_phase_) {
+    if (std::string_view(phase_name(machine_.phase())) != phase_name(told_phase_)) {
         fault_in_phase();
         tell_progress(true);
     }
@@ -140,6 +158,7 @@ void Coordinator::perform(const action::Send &given)
 {
     action::Send order = given;
 
+    CKPT_EXPECT(order.rank >= 0 && order.rank < machine_.rank_count());
     if (order.type == CKPT_MSG_CUT && !machine_.is_settling()) { /* the file for the rank's log */
         order.text = message_log_path(attempt_.directory, order.rank);
     }
@@ -165,6 +184,7 @@ void Coordinator::trace(const action::Send &order)
 
 void Coordinator::perform(const action::Capture &capture)
 {
+    CKPT_EXPECT(attempt_.pieces.empty() && attempt_.writing.empty());
     make_turns(capture.snapshots);
     attempt_.writing = {where_.begin(), where_.end()};
     make_directory([this] { write_pieces(); });
@@ -180,6 +200,7 @@ void Coordinator::make_directory(std::function<void()> then)
             std::uint64_t number = std::max(store.next_number(job), least);
             auto directory = store.begin_checkpoint(job, number);
             worker_.reply([this, number, directory, then] {
+                CKPT_EXPECT(number >= least_number_ && attempt_.number == 0);
                 attempt_.number = number;
                 attempt_.directory = directory;
                 if (flush_) {
@@ -188,7 +209,7 @@ void Coordinator::make_directory(std::function<void()> then)
                 then();
             });
         } catch (const std::exception &error) {
-            worker_.reply([this, reason = std::string(error.what())] {
+            worker_.reply([this, reason = refusal_of(error, CKPT_REFUSAL_UNUSABLE_DIRECTORY)] {
                 failed(reason);
             });
         }
@@ -207,6 +228,7 @@ void Coordinator::write_pieces()
 
 void Coordinator::perform(const action::OpenPieces &)
 {
+    CKPT_EXPECT(attempt_.pieces.empty() && attempt_.writing.empty());
     attempt_.writing = {where_.begin(), where_.end()};
     make_directory([this] { open_pieces(); });
 }
@@ -230,6 +252,7 @@ SweepPlan Coordinator::sweep_plan() const
     SweepPlan plan;
     std::vector<TraceNode> ranks = nodes_to_trace();
     std::vector<Node *> list = nodes();
+    CKPT_INVARIANT(ranks.size() == list.size());
     auto count = static_cast<SweepTopology::Node>(list.size());
 
     for (std::size_t i = 0; i < list.size(); i++) {
@@ -280,6 +303,7 @@ void Coordinator::sweep_failed(Node &node, const std::string &reason)
 
 void Coordinator::finish_opening()
 {
+    CKPT_INVARIANT(attempt_.opening.size() <= agents_.size());
     if (attempt_.opening.empty()) {
         machine_.opened(steady_clock::now());
         perform();
@@ -334,6 +358,8 @@ Manifest Coordinator::manifest() const
 
 void Coordinator::perform(const action::Commit &)
 {
+    CKPT_EXPECT(attempt_.number > 0 && attempt_.pieces.size() == attempt_.writing.size());
+    CKPT_INVARIANT(hold_all_ranks(attempt_.pieces, machine_.rank_count()));
     trace_.set_protocol(protocol_name(machine_.protocol()));
     trace_.commit(steady_clock::now());
     attempt_.result.cost = trace_.cost();
@@ -347,11 +373,13 @@ void Coordinator::perform(const action::Commit &)
         try {
             auto apart = hosts_apart(manifest, directory);
             if (!apart.empty() && !may_be_apart) {
-                fail("{} is not the same directory on {}", directory.string(),
-                     *apart.begin());
+                ckpt::refuse(CKPT_REFUSAL_UNSHARED_DIRECTORY,
+                             "{} is not the same directory on {}", directory.string(),
+                             *apart.begin());
             }
             fault_kill("agent-before-manifest");
             ownership->require_ours();
+            require_sound();
             manifest.write(directory);
             const bool is_noted =
                 may_be_apart && (is_on_nodes || !apart.empty()) && note(manifest, directory, records);
@@ -364,7 +392,7 @@ void Coordinator::perform(const action::Commit &)
                 written_down();
             });
         } catch (const std::exception &error) {
-            worker_.reply([this, reason = std::string(error.what())] {
+            worker_.reply([this, reason = refusal_of(error, CKPT_REFUSAL_WRITE_FAILED)] {
                 failed(reason);
             });
         }
@@ -374,6 +402,7 @@ void Coordinator::perform(const action::Commit &)
 /* The manifest is written. */
 void Coordinator::written_down()
 {
+    CKPT_EXPECT(attempt_.number > 0);
     if (flush_ && machine_.will_kill()) {
         secure_before_kill();
     } else {
@@ -412,8 +441,10 @@ void Coordinator::tick_undo(Time now)
     waiting.insert(waiting.end(), queue_.begin(), queue_.end());
     queue_.clear();
     for (const Waiting &one : waiting) {
-        answer_error(one, fmt::format("{}; the file system of {} does not answer",
-                                      machine_.reason(), store_->directory().string()));
+        answer_refusal(one, {machine_.reason().identity(),
+                             fmt::format("{}; the file system of {} does not answer",
+                                         machine_.reason().detail(),
+                                         store_->directory().string())});
     }
 }
 
@@ -483,18 +514,30 @@ std::string Coordinator::checkpoint_name() const
     return fmt::format("{}/{}", job_, attempt_.number);
 }
 
+/* The request is tried again. A request that waits gives the same reasons again and again. */
+void Coordinator::note_attempt(const Refusal &why)
+{
+    const bool is_new = given_up_before_.empty() || given_up_before_.back() != why;
+
+    if (is_new && given_up_before_.size() < most_noted_attempts) {
+        given_up_before_.push_back(why);
+    }
+}
+
 void Coordinator::perform(const action::Finish &finish)
 {
     std::vector<Waiting> clients = std::exchange(clients_, {});
     control::Reply reply;
 
     if (finish.retry && !finish.committed && !clients.empty()) {
-        spdlog::info("once more with Sync-and-Stop: {}", finish.reason);
+        spdlog::info("once more with Sync-and-Stop: {}", finish.reason.text());
+        note_attempt(finish.reason);
         start_once_more(std::move(clients), Protocol::sync_and_stop);
         return;
     }
     if (attempt_.once_more && !finish.committed && !clients.empty()) {
-        spdlog::warn("once more: {}", finish.reason);
+        spdlog::warn("once more: {}", finish.reason.text());
+        note_attempt(finish.reason);
         start_once_more(std::move(clients), choice_.protocol());
         return;
     }
@@ -502,12 +545,14 @@ void Coordinator::perform(const action::Finish &finish)
         end_salvage(finish.committed ? attempt_.number : 0, finish.reason);
     } else if (!finish.committed && held_.any() && machine_.obstacle().empty() && ghost_ < 0) {
         begun_.reset();
+        note_attempt(finish.reason);
         hold(std::move(clients));
         return;
     }
     end_held();
     begun_.reset();
     if (finish.committed) {
+        CKPT_INVARIANT(attempt_.number > 0 && !attempt_.pieces.empty());
         unprotected_.committed();
         control::Result &result = attempt_.result;
         result.job = job_;
@@ -546,12 +591,12 @@ void Coordinator::perform(const action::Finish &finish)
         }
         collect_garbage();
     } else {
-        reply.event = "error";
-        reply.error = finish.reason;
+        reply = control::error_reply(finish.reason);
         failed_count_++;
         last_error_ = finish.reason;
+        count_refusal(finish.reason);
         note_unprotected(finish.reason);
-        spdlog::error("checkpoint failed: {}", finish.reason);
+        spdlog::error("checkpoint failed: {}", finish.reason.text());
     }
     for (const Waiting &waiting : clients) {
         answer(waiting, reply);
@@ -578,6 +623,7 @@ void Coordinator::count_committed(const control::Result &result)
  */
 double Coordinator::cost_of_last() const
 {
+    CKPT_EXPECT(process_cpu_seconds() >= attempt_.cpu_before);
     const double stood = attempt_.result.cost.stood_still.median;
     const double beside = std::max(0.0, attempt_.result.timings.total - stood) /
                           std::max(attempt_.result.timings.total, 1e-9);

@@ -6,6 +6,7 @@
 #include "agent/coordinator/coordinator.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -39,6 +40,7 @@ void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t,
     if (rank == ghost_) { /* its node has ended the ghost */
         ghost_ = -1;
     }
+    CKPT_INVARIANT(where_.size() == hosts_.size());
     where_[rank] = &node;
     hosts_[rank] = node.host();
     if (std::ranges::find(agents_, &node) == agents_.end()) {
@@ -56,6 +58,7 @@ void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t,
 
 void Coordinator::rank_said(int rank, const ckpt_message &message)
 {
+    CKPT_EXPECT(rank >= 0 && rank < machine_.rank_count());
     if (rank_of_held(rank, message)) {
         return;
     }
@@ -67,6 +70,7 @@ void Coordinator::rank_said(int rank, const ckpt_message &message)
         trace_.answered(rank, message, now);
     }
     if (of_attempt && message.type == CKPT_MSG_LOGGED) {
+        CKPT_INVARIANT(where_[rank] != nullptr);
         trace_.seen_by(rank, where_[rank]->seen(rank, epoch_),
                        where_[rank]->clock());
     }
@@ -79,14 +83,16 @@ void Coordinator::rank_said(int rank, const ckpt_message &message)
 
 void Coordinator::rank_finished(int rank)
 {
-    drop_asks(fmt::format("rank {} has called MPI_Finalize", rank));
+    CKPT_EXPECT(rank >= 0 && rank < machine_.rank_count());
+    drop_asks(refusal(CKPT_REFUSAL_JOB_ENDING, "rank {} has called MPI_Finalize", rank));
     machine_.goodbye(rank, steady_clock::now());
     perform();
 }
 
 void Coordinator::rank_gone(int rank)
 {
-    drop_asks(fmt::format("rank {} has died", rank));
+    CKPT_EXPECT(rank >= 0 && rank < machine_.rank_count());
+    drop_asks(refusal(CKPT_REFUSAL_RANK_DIED, "rank {} has died", rank));
     launcher_news_.gone(rank, steady_clock::now());
     held_.gone(rank);
     machine_.gone(rank, steady_clock::now());
@@ -97,7 +103,8 @@ void Coordinator::rank_gone(int rank)
 /* The rank may still live and return. */
 void Coordinator::rank_lost(int rank)
 {
-    drop_asks(fmt::format("the agent of rank {} was lost", rank));
+    CKPT_EXPECT(rank >= 0 && rank < machine_.rank_count());
+    drop_asks(refusal(CKPT_REFUSAL_AGENT_LOST, "the agent of rank {} was lost", rank));
     held_.gone(rank);
     machine_.lost(rank, steady_clock::now());
     perform();
@@ -122,7 +129,7 @@ void Coordinator::node_gone(Node &node)
     told_plan_ = {};
     if (attempt_.writing.erase(&node) > 0 &&
         machine_.phase() >= Phase::open) {
-        machine_.failed(fmt::format("the agent of {} was lost", node.host()),
+        machine_.failed(refusal(CKPT_REFUSAL_AGENT_LOST, "the agent of {} was lost", node.host()),
                         steady_clock::now());
         perform();
     }
@@ -134,6 +141,7 @@ void Coordinator::captured(int rank)
 {
     Time now = steady_clock::now();
 
+    CKPT_EXPECT(rank >= 0 && rank < machine_.rank_count());
     if (machine_.phase() == Phase::write || machine_.is_moving()) {
         trace_.captured(rank, now);
     }
@@ -153,24 +161,25 @@ void Coordinator::written(Node &node, const WrittenPiece &written)
     attempt_.standing += written.standing;
     attempt_.faults.add(written.faults);
     end_turn(node);
+    CKPT_INVARIANT(attempt_.pieces.size() <= attempt_.writing.size());
     if (attempt_.pieces.size() == attempt_.writing.size()) {
-        machine_.written();
+        machine_.written(steady_clock::now());
         perform();
     }
 }
 
-void Coordinator::failed(const std::string &reason)
+void Coordinator::failed(const Refusal &reason)
 {
     machine_.failed(reason, steady_clock::now());
     perform();
 }
 
-void Coordinator::failed_once(const std::string &reason)
+void Coordinator::failed_once(const Refusal &reason)
 {
     attempt_.once_more = true;
     for (Node *node : std::set<Node *>(where_.begin(), where_.end())) {
         if (node != nullptr) { /* the ranks of all nodes run the same program */
-            node->pause_protection(reason);
+            node->pause_protection(reason.detail());
         }
     }
     failed(reason);
@@ -203,6 +212,7 @@ std::vector<TraceNode> Coordinator::nodes_to_trace() const
     std::map<const Node *, std::size_t> index;
 
     for (int rank = 0; rank < machine_.rank_count(); rank++) {
+        CKPT_EXPECT(where_[rank] != nullptr);
         auto [entry, is_new] = index.try_emplace(where_[rank], nodes.size());
         if (is_new) {
             nodes.emplace_back().host = where_[rank]->host();
@@ -221,17 +231,20 @@ std::vector<TraceNode> Coordinator::nodes_to_trace() const
 
 std::vector<ckpt_clock> Coordinator::clocks(int rank) const
 {
+    CKPT_EXPECT(rank >= 0 && rank < std::ssize(where_));
     return where_[rank] == nullptr ? std::vector<ckpt_clock>()
                                    : where_[rank]->clocks(rank);
 }
 
 std::uint64_t Coordinator::sent(int from, int to) const
 {
+    CKPT_EXPECT(from >= 0 && from < std::ssize(where_) && to >= 0);
     return where_[from] == nullptr ? 0 : where_[from]->sent(from, to);
 }
 
 std::uint64_t Coordinator::received(int to, int from) const
 {
+    CKPT_EXPECT(to >= 0 && to < std::ssize(where_) && from >= 0);
     return where_[to] == nullptr ? 0 : where_[to]->received(to, from);
 }
 

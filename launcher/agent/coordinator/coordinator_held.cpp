@@ -6,6 +6,7 @@
 #include "agent/coordinator/coordinator.hpp"
 
 #include "common/durations.hpp"
+#include "common/invariant.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -27,6 +28,7 @@ using std::chrono::steady_clock;
 /* A checkpoint that all ranks have to ask for starts when the last rank asks. */
 void Coordinator::rank_asks(int rank, const ckpt_message &message)
 {
+    CKPT_EXPECT(rank >= 0 && rank < machine_.rank_count());
     spdlog::info("the program of rank {} asks for a checkpoint", rank);
     const ckpt_msg_ask &ask = message.as.ask;
 
@@ -44,10 +46,10 @@ void Coordinator::rank_asks(int rank, const ckpt_message &message)
 }
 
 /* A rank that had to ask as well is gone or has finished. */
-void Coordinator::drop_asks(const std::string &reason)
+void Coordinator::drop_asks(const Refusal &reason)
 {
     for (const auto &[asking, number] : std::exchange(asked_by_all_, {})) {
-        answer_error({0, Then::go_on, asking, number}, reason);
+        answer_refusal({0, Then::go_on, asking, number}, reason);
     }
 }
 
@@ -92,18 +94,19 @@ void Coordinator::tell_safe_point(std::uint64_t number)
 
 void Coordinator::hold(std::vector<Waiting> clients)
 {
+    CKPT_EXPECT(held_.any());
     const Time now = steady_clock::now();
 
     if (held_since_ == Time()) {
         held_since_ = now;
-        spdlog::info("the checkpoint waits: {}", held_.text());
+        spdlog::info("the checkpoint waits: {}", held_.reason().text());
     }
     held_.hold(now);
     held_clients_ = std::move(clients);
     held_clients_.insert(held_clients_.end(), queue_.begin(), queue_.end());
     queue_.clear();
     if (held_clients_.empty()) { /* all clients have left meanwhile */
-        drop_held("the request was withdrawn");
+        drop_held({CKPT_REFUSAL_WITHDRAWN, "the request was withdrawn"});
         return;
     }
     tell_safe_point(held_.safe_point());
@@ -112,11 +115,12 @@ void Coordinator::hold(std::vector<Waiting> clients)
 
 void Coordinator::tell_held()
 {
+    CKPT_INVARIANT(std::ssize(held_.ranks()) <= machine_.rank_count());
     control::Reply reply;
 
     reply.event = "progress";
     reply.progress.phase = "held";
-    reply.progress.waits_for = held_.text();
+    reply.progress.waits_for = held_.reason().text();
     reply.progress.rank_count = machine_.rank_count();
     reply.progress.ranks_done =
         machine_.rank_count() - static_cast<int>(held_.ranks().size());
@@ -129,14 +133,13 @@ void Coordinator::tell_held()
 
 void Coordinator::tick_held(Time now)
 {
-    std::string reason = machine_.obstacle();
+    CKPT_EXPECT(is_holding());
+    Refusal reason = machine_.obstacle();
 
     if (reason.empty() && now - held_since_ >= settings_.timeout) {
-        reason = fmt::format("not done after {}: {}",
-                             format_seconds(std::chrono::duration<double>(
-                                                settings_.timeout)
-                                                .count()),
-                             held_.text());
+        const std::chrono::duration<double> longest = settings_.timeout;
+        reason = held_.reason().after(
+            fmt::format("not done after {}: ", format_seconds(longest.count())));
     }
     if (!reason.empty()) {
         drop_held(reason);
@@ -158,21 +161,23 @@ void Coordinator::tick_held(Time now)
 void Coordinator::end_held()
 {
     held_.end();
+    given_up_before_.clear();
     if (std::exchange(held_since_, {}) != Time()) {
         tell_safe_point(CKPT_HELD_OVER);
     }
 }
 
 /* Drops the request; the job goes on. */
-void Coordinator::drop_held(const std::string &reason)
+void Coordinator::drop_held(const Refusal &reason)
 {
-    spdlog::warn("the checkpoint that waited is off: {}", reason);
+    spdlog::warn("the checkpoint that waited is off: {}", reason.text());
     end_held();
     failed_count_++;
     last_error_ = reason;
+    count_refusal(reason);
     last_end_ = steady_clock::now();
     for (const Waiting &waiting : std::exchange(held_clients_, {})) {
-        answer_error(waiting, reason);
+        answer_refusal(waiting, reason);
     }
     worker_.reply([this] { start_waiting(); });
 }

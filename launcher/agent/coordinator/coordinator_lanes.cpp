@@ -5,6 +5,7 @@
  * their pieces in turn.
  */
 #include "agent/coordinator/coordinator.hpp"
+#include "common/invariant.hpp"
 
 #include <algorithm>
 
@@ -25,6 +26,7 @@ Lanes Coordinator::lanes(Stagger stagger) const
     for (int rank = 0; rank < machine_.rank_count(); rank++) {
         Node *node = where_[rank];
         auto at = std::find(list.begin(), list.end(), node) - list.begin();
+        CKPT_INVARIANT(node != nullptr && static_cast<std::size_t>(at) < list.size());
         places.push_back(
             {static_cast<int>(at), servers[at], node->memory_of(rank)});
     }
@@ -36,6 +38,7 @@ Lanes Coordinator::lanes(Stagger stagger) const
  * lane. */
 void Coordinator::make_turns(const std::vector<std::uint64_t> &snapshots)
 {
+    CKPT_EXPECT(std::ssize(snapshots) == machine_.rank_count() && attempt_.turns.empty());
     const bool staggered = !attempt_.lanes.empty();
 
     for (const auto &ranks :

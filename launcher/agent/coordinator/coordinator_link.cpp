@@ -8,6 +8,8 @@
 #include "agent/messages/frames.hpp"
 #include "agent/base/log.hpp"
 #include "common/error.hpp"
+#include "common/fault.hpp"
+#include "common/invariant.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -40,9 +42,9 @@ void add_counts(const RankSession &session, json &frame)
 
 CoordinatorLink::CoordinatorLink(EventLoop &loop, WorkerThread &worker,
                                  LocalNode &local, const Settings &settings,
-                                 PeerAddress address, Refusals &refusals)
-    : local_(local), settings_(settings), refusals_(refusals),
-      peer_(loop, worker, settings.identity(), std::move(address), "agent", refusals,
+                                 PeerAddress address, RejectedFrames &rejected)
+    : local_(local), settings_(settings), rejected_(rejected),
+      peer_(loop, worker, settings.identity(), std::move(address), "agent", rejected,
             {[this] { begin(); },
              [this](const json &frame) { order(frame.at("type"), frame); },
              [this] { lost(); }, [this] { unreachable(); }})
@@ -60,7 +62,7 @@ CoordinatorLink::~CoordinatorLink()
 void CoordinatorLink::begin()
 {
     told_clocks_.clear();
-    told_refused_ = 0;
+    told_rejected_ = 0;
     peer_.send({{"type", "node"},
                 {"address", local_.address()},
                 {"blocks", local_.blocks()},
@@ -82,14 +84,14 @@ void CoordinatorLink::lost()
     spdlog::warn("the connection to the coordinating agent is lost");
     local_.attach(nullptr);
     aligning_ = false;
+    const std::string lost =
+        Refusal(CKPT_REFUSAL_AGENT_LOST, "the coordinating agent was lost").text();
     for (auto &[rank, session] : local_.ranks()) {
         const ckpt_outcome outcome = session->cut().in_doubt ? CKPT_LEFT_OPEN : CKPT_GIVEN_UP;
-        local_.send({rank, CKPT_MSG_RESUME, false, {.end = {outcome}},
-                     "the coordinating agent was lost"},
+        local_.send({rank, CKPT_MSG_RESUME, false, {.end = {outcome}}, lost},
                     epoch_);
         local_.send({rank, CKPT_MSG_HELD, false, {.held = {CKPT_HELD_OVER}}, {}}, epoch_);
-        local_.send({rank, CKPT_MSG_ANSWER, true, {.answer = {CKPT_ANSWER_TO_ALL}},
-                     "the coordinating agent was lost"},
+        local_.send({rank, CKPT_MSG_ANSWER, true, {.answer = {CKPT_ANSWER_TO_ALL}}, lost},
                     epoch_);
     }
     local_.undo();
@@ -105,8 +107,8 @@ void CoordinatorLink::tick(Time now)
     if (connected() && aligning_) {
         send_clocks();
     }
-    if (connected() && refusals_.total() != told_refused_) {
-        tell_refused();
+    if (connected() && rejected_.total() != told_rejected_) {
+        tell_rejected();
     }
     if (connected() && !saving_in_.empty() && now >= tell_saved_at_) {
         tell_saved_at_ = now + saved_tick;
@@ -204,15 +206,16 @@ void CoordinatorLink::discard(const std::filesystem::path &job, std::uint64_t en
 
 void CoordinatorLink::begin_to_save(const std::string &directory)
 {
+    CKPT_INVARIANT(!fault_strikes("invariant-in-order"));
     saving_in_ = directory;
     told_saved_ = 0;
 }
 
-/* Reports the refusals to the coordinator, which `ckpt status` asks. */
-void CoordinatorLink::tell_refused()
+/* Reports the rejected frames to the coordinator, which `ckpt status` asks. */
+void CoordinatorLink::tell_rejected()
 {
-    told_refused_ = refusals_.total();
-    peer_.send({{"type", "refused"}, {"counts", refusals_.counts()}});
+    told_rejected_ = rejected_.total();
+    peer_.send({{"type", "refused"}, {"counts", rejected_.counts()}});
 }
 
 void CoordinatorLink::tell_saved()
@@ -305,15 +308,14 @@ void CoordinatorLink::written(Node &, const WrittenPiece &written)
                 {"faults", written.faults}});
 }
 
-void CoordinatorLink::failed(const std::string &reason)
+void CoordinatorLink::failed(const Refusal &reason)
 {
-    peer_.send({{"type", "failed"},
-                   {"reason", settings_.host + ": " + reason}});
+    peer_.send(to_frame("failed", reason.after(settings_.host + ": ")));
 }
 
-void CoordinatorLink::failed_once(const std::string &reason)
+void CoordinatorLink::failed_once(const Refusal &reason)
 {
-    peer_.send({{"type", "failed_once"}, {"reason", settings_.host + ": " + reason}});
+    peer_.send(to_frame("failed_once", reason.after(settings_.host + ": ")));
 }
 
 void CoordinatorLink::folded(Node &, std::uint64_t number, const Piece &piece)

@@ -23,7 +23,7 @@ class CoordinatorLink : private NodeEvents
     /* Connects at once, and again whenever the connection is lost. */
     CoordinatorLink(EventLoop &loop, WorkerThread &worker, LocalNode &local,
                     const Settings &settings, PeerAddress address,
-                    Refusals &refusals);
+                    RejectedFrames &rejected);
     ~CoordinatorLink() override;
 
     void tick(Time now);
@@ -40,7 +40,7 @@ class CoordinatorLink : private NodeEvents
     void discard(const std::filesystem::path &job, std::uint64_t end,
                  const std::set<std::uint64_t> &stay);
     void send_clocks();
-    void tell_refused();
+    void tell_rejected();
     void tell_saved();
     void begin_to_save(const std::string &directory);
 
@@ -51,8 +51,8 @@ class CoordinatorLink : private NodeEvents
     void rank_gone(int rank) override;
     void captured(int rank) override;
     void written(Node &node, const WrittenPiece &written) override;
-    void failed(const std::string &reason) override;
-    void failed_once(const std::string &reason) override;
+    void failed(const Refusal &reason) override;
+    void failed_once(const Refusal &reason) override;
     void folded(Node &node, std::uint64_t number, const Piece &piece) override;
     void copied(Node &node, const std::string &file, const std::string &error) override;
     void redundancy_written(Node &node, std::uint64_t number,
@@ -63,8 +63,8 @@ class CoordinatorLink : private NodeEvents
 
     LocalNode &local_;
     const Settings &settings_;
-    Refusals &refusals_;
-    std::uint64_t told_refused_ = 0; /* number of refusals at the latest report */
+    RejectedFrames &rejected_;
+    std::uint64_t told_rejected_ = 0; /* number of rejected at the latest report */
     PeerConnection peer_;
     bool aligning_ = false; /* ranks run towards their targets */
     bool cutting_ = false; /* ranks have got CUT: they answer with their counts */

@@ -6,6 +6,7 @@
 #include "agent/coordinator/coordinator.hpp"
 
 #include "common/durations.hpp"
+#include "common/invariant.hpp"
 #include "image/seal/image_key.hpp"
 
 #include <fmt/format.h>
@@ -49,6 +50,7 @@ bool Coordinator::lacks_journal() const
 /* Tries again at each request: the user may have freed space or changed permissions. */
 void Coordinator::begin_opening()
 {
+    CKPT_EXPECT(!opening_.valid()); /* one thread opens the directories */
     auto promise = std::make_shared<std::promise<Opened>>();
     const bool with_journal = !unopened_.empty() && lacks_journal();
 
@@ -82,7 +84,7 @@ void Coordinator::take_opened()
     }
     try {
         Opened opened = opening_.get();
-        store_error_.clear();
+        store_error_ = {};
         if (opened.job) {
             use(std::move(*opened.job));
         }
@@ -92,8 +94,8 @@ void Coordinator::take_opened()
             files_mark_ = opened.journal->greatest_mark;
         }
     } catch (const std::exception &error) {
-        store_error_ = error.what();
-        spdlog::error("{}", store_error_);
+        store_error_ = refusal_of(error, CKPT_REFUSAL_UNUSABLE_DIRECTORY);
+        spdlog::error("{}", store_error_.text());
         note_unprotected(store_error_);
     }
     if (store_ && lacks_journal() && !has_looked_for_journal && !unopened_.empty()) {
@@ -105,6 +107,7 @@ void Coordinator::take_opened()
 
 void Coordinator::use(OpenedJob job)
 {
+    CKPT_EXPECT(job.ownership != nullptr && !store_);
     job_ = std::move(job.name);
     store_ = std::move(job.store);
     ownership_ = std::move(job.ownership);
@@ -123,6 +126,7 @@ void Coordinator::use(OpenedJob job)
 
 void Coordinator::wait_until_opened(std::vector<Waiting> clients, Protocol protocol)
 {
+    CKPT_EXPECT(!clients.empty());
     unopened_.push_back({std::move(clients), protocol,
                          steady_clock::now() + settings_.timeout});
     if (!opening_.valid()) {
@@ -144,7 +148,7 @@ void Coordinator::start_unopened()
     for (const Unopened &waiting : std::exchange(unopened_, {})) {
         clients.insert(clients.end(), waiting.clients.begin(), waiting.clients.end());
     }
-    const std::string why_not = obstacle();
+    const Refusal why_not = obstacle();
     if (!why_not.empty() || !store_) {
         refuse(clients, why_not.empty() ? store_error_ : why_not);
     } else {
@@ -162,19 +166,19 @@ void Coordinator::tick_opening(Time now)
     if (!is_opening_late_ && now >= opening_since_ + opening_patience) {
         is_opening_late_ = true;
         store_error_ = no_answer();
-        spdlog::error("{}", store_error_);
+        spdlog::error("{}", store_error_.text());
         note_unprotected(store_error_);
         tell_unopened();
     }
-    const std::string why_not = unopened_.empty() ? std::string() : obstacle();
+    const Refusal why_not = unopened_.empty() ? Refusal() : obstacle();
     while (!unopened_.empty() && (!why_not.empty() || now >= unopened_.front().until)) {
         const std::vector<Waiting> clients = std::move(unopened_.front().clients);
-        std::string reason = why_not;
+        Refusal reason = why_not;
         unopened_.pop_front();
         if (reason.empty()) {
             const std::chrono::duration<double> longest = settings_.timeout;
-            reason = fmt::format("not done after {}: {}", format_seconds(longest.count()),
-                                 no_answer());
+            reason = no_answer().after(
+                fmt::format("not done after {}: ", format_seconds(longest.count())));
             failed_count_++;
             last_error_ = reason;
             note_unprotected(reason);
@@ -190,9 +194,10 @@ Coordinator::Time Coordinator::next_of_opening() const
     return unopened_.empty() ? next : std::min(next, unopened_.front().until);
 }
 
-std::string Coordinator::no_answer() const
+Refusal Coordinator::no_answer() const
 {
-    return fmt::format("the file system of {} does not answer", opener_.directories());
+    return refusal(CKPT_REFUSAL_SILENT_FILE_SYSTEM, "the file system of {} does not answer",
+                   opener_.directories());
 }
 
 /* Tells the clients why they wait. */
@@ -202,7 +207,7 @@ void Coordinator::tell_unopened()
 
     reply.event = "progress";
     reply.progress.phase = "queued";
-    reply.progress.waits_for = no_answer();
+    reply.progress.waits_for = no_answer().text();
     reply.progress.rank_count = machine_.rank_count();
     for (const Unopened &waiting : unopened_) {
         for (const Waiting &client : waiting.clients) {

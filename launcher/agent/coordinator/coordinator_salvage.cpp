@@ -6,6 +6,7 @@
 #include "agent/coordinator/coordinator.hpp"
 
 #include "common/durations.hpp"
+#include "common/invariant.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -26,18 +27,19 @@ using std::chrono::steady_clock;
  * may still be in removal. */
 void Coordinator::ghost_here(Node &node, int rank, const RankCut &cut)
 {
-    const std::string obstacle = machine_.ghost_obstacle();
+    const Refusal obstacle = machine_.ghost_obstacle();
 
     if (!obstacle.empty()) {
         node.salvage_over(0, obstacle);
         return;
     }
+    CKPT_INVARIANT(ghost_ < 0 && rank >= 0 && rank < machine_.rank_count());
     ghost_ = rank;
     where_[rank] = &node;
     machine_.hello(rank, cut, steady_clock::now());
     perform();
     if (is_holding()) {
-        drop_held(fmt::format("rank {} has died", rank));
+        drop_held(refusal(CKPT_REFUSAL_RANK_DIED, "rank {} has died", rank));
     }
     queue_.push_back({0, Then::kill});
     start_waiting();
@@ -45,12 +47,13 @@ void Coordinator::ghost_here(Node &node, int rank, const RankCut &cut)
 
 /* Ends the ghost, whatever the result. number: of the checkpoint, or 0; `why` then gives the
  * reason. */
-void Coordinator::end_salvage(std::uint64_t number, const std::string &why)
+void Coordinator::end_salvage(std::uint64_t number, const Refusal &why)
 {
     const int rank = std::exchange(ghost_, -1);
     if (rank < 0) {
         return;
     }
+    CKPT_INVARIANT(rank < machine_.rank_count());
     Node *node = std::exchange(where_[rank], nullptr);
 
     if (number != 0) {

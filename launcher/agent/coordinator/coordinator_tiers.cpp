@@ -4,6 +4,7 @@
  * directories it copies the newest from the fast one to the slow one.
  */
 #include "agent/coordinator/coordinator.hpp"
+#include "common/invariant.hpp"
 
 #include "image/store/node_record.hpp"
 #include "image/pieces/piece_fold.hpp"
@@ -23,6 +24,7 @@ using std::chrono::steady_clock;
 
 void Coordinator::use_slow_store(Store slow, std::uint64_t redundant)
 {
+    CKPT_EXPECT(store_ && !flush_ && !node_level_);
     flush_ = std::make_unique<TierFlush>(worker_, store_->directory() / job_,
                                          std::move(slow), job_, settings_.keep,
                                          flush_hooks(), settings_.copy_interval);
@@ -45,6 +47,7 @@ NodeLevel::Hooks Coordinator::node_level_hooks()
                 return node == nullptr ? std::string() : node->blocks();
             },
             [this](const std::string &host, const RedundancyOrder &order) {
+                CKPT_INVARIANT(agent_of(host) != nullptr); /* it has told its place */
                 agent_of(host)->write_redundancy(order);
             },
             [this] { collect_garbage(); }};
@@ -107,6 +110,7 @@ std::string Coordinator::copy_piece(const TierCopy &copy, const Piece &piece)
 
     const std::string host = copier_of(piece.host, settings_.host, hosts, apart_);
     if (!host.empty()) {
+        CKPT_INVARIANT(agent_of(host) != nullptr);
         agent_of(host)->copy_piece(copy.from, copy.to, piece);
     }
     return host;
@@ -117,6 +121,7 @@ std::string Coordinator::copy_piece(const TierCopy &copy, const Piece &piece)
  * loss of some nodes is enough. */
 void Coordinator::secure_before_kill()
 {
+    CKPT_EXPECT(flush_ && node_level_ && attempt_.number > 0);
     auto then = [this, number = attempt_.number](const std::string &error) {
         if (machine_.phase() != Phase::commit || attempt_.number != number) {
             return; /* given up meanwhile */
@@ -125,8 +130,8 @@ void Coordinator::secure_before_kill()
             machine_.committed(steady_clock::now());
             perform();
         } else {
-            failed(fmt::format("not copied to {}: {}", settings_.slow_directory.string(),
-                               error));
+            failed(refusal(CKPT_REFUSAL_NOT_COPIED, "not copied to {}: {}",
+                           settings_.slow_directory.string(), error));
         }
     };
     attempt_.flush_until = steady_clock::now() + settings_.timeout;
@@ -149,7 +154,8 @@ void Coordinator::tick_flush(Time now)
 {
     if (machine_.phase() == Phase::commit && attempt_.flush_until &&
         now >= *attempt_.flush_until) {
-        failed(fmt::format("not copied to {} in time", settings_.slow_directory.string()));
+        failed(refusal(CKPT_REFUSAL_NOT_COPIED, "not copied to {} in time",
+                       settings_.slow_directory.string()));
     }
 }
 
@@ -195,6 +201,7 @@ void Coordinator::drop_old_records(const Store &store,
                                    const std::filesystem::path &journal) const
 {
     const std::size_t newest = settings_.keep;
+    CKPT_EXPECT(settings_.keep > 0);
     std::vector<std::uint64_t> marks;
 
     for (const Checkpoint &checkpoint : store.checkpoints(job_)) {
@@ -212,6 +219,7 @@ void Coordinator::drop_old_records(const Store &store,
  * ranks may be stopped for the next checkpoint. That one is not removed, as it is the newest. */
 void Coordinator::collect_garbage()
 {
+    CKPT_EXPECT(store_ && ownership_ != nullptr);
     remover_.run([this, store = *store_, job = job_, keep = settings_.keep,
                   ownership = ownership_, journal = file_journal_] {
         try {
@@ -255,6 +263,7 @@ void Coordinator::free_nodes()
 /* Runs on the remover's thread. Older checkpoints are kept in the slow directory only. */
 void Coordinator::discard_flushed(const Store &store, const std::string &job)
 {
+    CKPT_EXPECT(flush_ && node_level_);
     TierFlush::Needed needed = flush_->needed();
 
     needed.stay.merge(node_level_->needed());

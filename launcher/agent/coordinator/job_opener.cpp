@@ -8,6 +8,7 @@
 #include "agent/coordinator/node_level.hpp"
 #include "common/durations.hpp"
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "common/processes.hpp"
 #include "image/store/job_directory.hpp"
 #include "image/store/node_record.hpp"
@@ -90,6 +91,7 @@ void JobOpener::take(OpenedJob &job) const
         job.name += "-" + std::to_string(getpid());
         job.ownership = own(job.name);
     }
+    CKPT_INVARIANT(job.ownership != nullptr);
 }
 
 std::shared_ptr<JobOwnership> JobOpener::own(const std::string &job) const

@@ -5,6 +5,7 @@
 #include "agent/coordinator/node_level.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "image/store/node_record.hpp"
 #include "image/store/store.hpp"
 #include "redundancy/groups.hpp"
@@ -82,6 +83,7 @@ void NodeLevel::begin()
     if (target_ != 0 || !next_) {
         return;
     }
+    CKPT_INVARIANT(writing_.empty());
     manifest_ = std::exchange(next_, std::nullopt);
     then_ = std::exchange(next_then_, {});
     {
@@ -102,6 +104,7 @@ void NodeLevel::begin()
 
 void NodeLevel::order(const std::vector<redundancy::Group> &groups)
 {
+    CKPT_EXPECT(target_ != 0 && manifest_ && writing_.empty());
     groups_ = groups;
     for (const redundancy::Group &group : groups_) {
         RedundancyOrder order;
@@ -159,12 +162,14 @@ void NodeLevel::all_answered()
 /* Writes the record. The checkpoint counts as protected only from then on. */
 void NodeLevel::note()
 {
+    CKPT_EXPECT(manifest_ && manifest_->number == target_ && writing_.empty());
     NodeRecord record{*manifest_, fast_ / checkpoint_directory_name(target_),
                       redundancy::protection_json(scheme_, groups_)};
 
     thread_.run([this, record = std::move(record)] {
         std::string error;
         try {
+            require_sound();
             record.write(records_);
         } catch (const std::exception &problem) {
             error = problem.what();
@@ -175,6 +180,7 @@ void NodeLevel::note()
 
 void NodeLevel::end(const std::string &error)
 {
+    CKPT_EXPECT(target_ != 0 && writing_.empty());
     const std::uint64_t number = target_;
     {
         std::lock_guard lock(mutex_);

@@ -83,9 +83,9 @@ void RemoteNode::on_frame(const json &frame)
         events_.written(*this, {piece_from(frame.at("piece")), frame.at("memory"),
                                 frame.at("standing"), frame.at("faults")});
     } else if (type == "failed") {
-        events_.failed(frame.at("reason"));
+        events_.failed(refusal_from(frame));
     } else if (type == "failed_once") {
-        events_.failed_once(frame.at("reason"));
+        events_.failed_once(refusal_from(frame));
     } else if (type == "folded") {
         events_.folded(*this, frame.at("number"), piece_from(frame.at("piece")));
     } else if (type == "copied") {
@@ -106,7 +106,7 @@ void RemoteNode::on_frame(const json &frame)
             ask_for_clock();
         }
     } else if (type == "refused") {
-        frame.at("counts").get_to(refused_);
+        frame.at("counts").get_to(rejected_);
     } else if (type == "undone") {
         events_.undone(*this);
     } else {

@@ -7,7 +7,7 @@
 
 #include "agent/links/frame_stream.hpp"
 #include "agent/messages/node.hpp"
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 
 #include <map>
 #include <memory>
@@ -25,8 +25,8 @@ class RemoteNode : public Node
     const std::string &host() const override { return host_; }
     const std::string &address() const override { return address_; }
     const std::string &blocks() const override { return blocks_; }
-    /* The agent's refusals, by its latest report. */
-    const Refusals::Counts &refused() const { return refused_; }
+    /* The agent's rejected frames, by its latest report. */
+    const RejectedFrames::Counts &rejected() const { return rejected_; }
     FileSystem file_system() const override { return file_system_; }
     int memory_of(int rank) const override;
     void set_targets(int rank,
@@ -79,7 +79,7 @@ class RemoteNode : public Node
     std::string host_;
     std::string address_, blocks_;
     FileSystem file_system_;
-    Refusals::Counts refused_;
+    RejectedFrames::Counts rejected_;
     NodeEvents &events_;
     std::map<int, Page> pages_; /* of the node's ranks */
     ClockProbe probe_;

@@ -5,6 +5,7 @@
 #include "agent/coordinator/tier_flush.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "image/pieces/piece_fold.hpp"
 
 #include <spdlog/spdlog.h>
@@ -115,6 +116,7 @@ void TierFlush::begin()
     if (target_ != 0 || wanted() == 0) {
         return;
     }
+    CKPT_INVARIANT(copies_.empty() && copying_.empty());
     {
         std::lock_guard lock(mutex_);
         target_ = wanted();
@@ -158,6 +160,7 @@ void TierFlush::next()
 
 void TierFlush::copy_pieces(const TierCopy &copy)
 {
+    CKPT_EXPECT(copying_.empty() && target_ != 0);
     for (const Piece &piece : copy.pieces) {
         const std::string host = hooks_.copy(copy, piece);
         if (host.empty()) {
@@ -203,6 +206,7 @@ void TierFlush::all_answered()
 
 void TierFlush::publish()
 {
+    CKPT_EXPECT(!copies_.empty() && copying_.empty());
     thread_.run([this, copy = copies_.front()] {
         try {
             copy.publish();
@@ -231,6 +235,7 @@ void TierFlush::failed(const std::string &reason)
 
 void TierFlush::end()
 {
+    CKPT_EXPECT(target_ != 0 && copies_.empty() && copying_.empty());
     const std::uint64_t number = target_;
     {
         std::lock_guard lock(mutex_);

@@ -6,10 +6,10 @@
 #include "agent/coordinator/trace_recorder.hpp"
 
 #include "common/durations.hpp"
+#include "common/invariant.hpp"
 #include "protocol/message_purpose.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <iterator>
 #include <numeric>
 #include <tuple>
@@ -127,12 +127,13 @@ std::pair<TraceKind, std::uint16_t> sort_of(const TraceEvent &event)
 
 TraceRecorder::TraceRecorder(std::size_t limit) : limit_(limit)
 {
-    assert(limit >= 2);
+    CKPT_EXPECT(limit >= 2);
 }
 
 void TraceRecorder::begin(std::string_view protocol, int rank_count,
                           std::vector<TraceNode> nodes, Time now)
 {
+    CKPT_EXPECT(rank_count > 0);
     trace_ = {};
     trace_.protocol = protocol;
     trace_.rank_count = rank_count;
@@ -315,6 +316,7 @@ CheckpointCost TraceRecorder::cost() const
     const TraceTotals &totals = trace_.totals;
     std::vector<std::int64_t> times = stood_still_;
     CheckpointCost cost;
+    CKPT_EXPECT(!stood_still_.empty());
 
     std::ranges::sort(times);
     auto seconds = [](std::int64_t time) {
@@ -385,6 +387,7 @@ void TraceRecorder::add(const TraceEvent &event)
     } else {
         trace_.left_out++;
     }
+    CKPT_INVARIANT(trace_.events.size() <= limit_);
 }
 
 void TraceRecorder::make_room()
@@ -410,6 +413,7 @@ void TraceRecorder::thin_ranks()
 /* Removes the first half of the class in the table, which is the older half. */
 void TraceRecorder::drop_most_frequent()
 {
+    CKPT_EXPECT(!trace_.events.empty());
     std::map<std::pair<TraceKind, std::uint16_t>, std::size_t> counts;
 
     for (const TraceEvent &event : trace_.events) {
@@ -466,6 +470,7 @@ void TraceRecorder::add_cuts()
 CheckpointTrace TraceRecorder::finish(const std::string &job,
                                       std::uint64_t number)
 {
+    CKPT_EXPECT(std::ssize(captured_) == trace_.rank_count);
     add_cuts();
     trace_.job = job;
     trace_.number = number;

@@ -13,7 +13,7 @@
 #include "agent/messages/rank_seen.hpp"
 #include "image/store/checkpoint_cost.hpp"
 #include "image/store/checkpoint_trace.hpp"
-#include "protocol/cut_protocol.hpp"
+#include "protocol/cut/cut_protocol.hpp"
 
 #include "ckpt/wire.h"
 
@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ckpt
@@ -48,6 +49,8 @@ class TraceRecorder
                std::vector<TraceNode> nodes, Time now);
     /* Sets the protocol that the checkpoint has used in the end. */
     void set_protocol(std::string_view protocol) { trace_.protocol = protocol; }
+    /* Sets why earlier attempts of the same request were given up. */
+    void set_refusals(std::vector<Refusal> refusals) { trace_.refusals = std::move(refusals); }
     /* Sets the sides of the mesh of nodes in the sweep. */
     void set_sides(std::vector<std::uint32_t> sides);
 

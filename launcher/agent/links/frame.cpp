@@ -4,7 +4,8 @@
  */
 #include "agent/links/frame.hpp"
 
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
+#include "common/invariant.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -17,6 +18,7 @@ namespace ckpt
 namespace
 {
 
+static_assert(std::has_unique_object_representations_v<FrameHeader>); /* it is sent as it is */
 constexpr std::size_t magic_and_version = offsetof(FrameHeader, kind);
 
 std::span<const std::byte> bytes_of(std::string_view text)
@@ -37,6 +39,7 @@ std::string Frame::bytes() const
 
 Frame make_frame(FrameKind kind, std::uint64_t sequence, std::string payload)
 {
+    CKPT_EXPECT(payload.size() <= UINT32_MAX);
     Frame frame;
 
     frame.header.magic = frame_magic;
@@ -59,6 +62,7 @@ MessageKey::Tag frame_tag(const MessageKey &key, std::string_view before,
 
 void put_tag(const MessageKey &key, std::string_view before, Frame &frame)
 {
+    static_assert(std::tuple_size_v<MessageKey::Tag> >= sizeof(FrameHeader::tag));
     const MessageKey::Tag tag = frame_tag(key, before, frame);
 
     std::copy_n(tag.begin(), frame.header.tag.size(), frame.header.tag.begin());
@@ -80,22 +84,23 @@ void FrameReader::add(std::string_view bytes)
 void FrameReader::check(const FrameHeader &header, std::size_t known) const
 {
     if (known >= magic_and_version && header.magic != frame_magic) {
-        refuse(Refusal::malformed, "malformed frame");
+        reject(Rejection::malformed, "malformed frame");
     }
     if (known >= magic_and_version && header.version != frame_version) {
-        refuse(Refusal::foreign, "a frame of version {}, not {}", header.version,
+        reject(Rejection::foreign, "a frame of version {}, not {}", header.version,
                frame_version);
     }
     if (known == sizeof header && header.reserved != 0) {
-        refuse(Refusal::malformed, "a frame with a header that is none of ours");
+        reject(Rejection::malformed, "a frame with a header that is none of ours");
     }
     if (known == sizeof header && header.length > limit_) {
-        refuse(Refusal::malformed, "a frame of {} bytes", header.length);
+        reject(Rejection::malformed, "a frame of {} bytes", header.length);
     }
 }
 
 std::optional<Frame> FrameReader::next()
 {
+    CKPT_INVARIANT(at_ <= bytes_.size());
     const std::size_t rest = bytes_.size() - at_;
     const std::size_t known = std::min(rest, sizeof(FrameHeader));
     Frame frame;
@@ -108,6 +113,7 @@ std::optional<Frame> FrameReader::next()
     }
     frame.payload = bytes_.substr(at_ + known, frame.header.length);
     at_ += known + frame.header.length;
+    CKPT_INVARIANT(at_ <= bytes_.size());
     return frame;
 }
 

@@ -80,7 +80,7 @@ class FrameReader
     void set_limit(std::size_t limit) { limit_ = limit; }
 
     void add(std::string_view bytes);
-    /* Returns the next frame, or nothing if it is incomplete. Throws Refused if the bytes are
+    /* Returns the next frame, or nothing if it is incomplete. Throws Rejected if the bytes are
      * not a valid frame, as soon as this can be seen. The rest cannot be read then. */
     std::optional<Frame> next();
     /* Whether there is a part of a frame. */

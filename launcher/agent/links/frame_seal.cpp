@@ -4,7 +4,8 @@
  */
 #include "agent/links/frame_seal.hpp"
 
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
+#include "common/invariant.hpp"
 
 #include <utility>
 
@@ -13,6 +14,7 @@ namespace ckpt
 
 std::string FrameSeal::seal(std::string payload)
 {
+    CKPT_INVARIANT(next_ + 1 != 0); /* no number is used twice with this key */
     Frame frame = make_frame(FrameKind::message, next_++, std::move(payload));
 
     put_tag(key_, {}, frame);
@@ -22,14 +24,14 @@ std::string FrameSeal::seal(std::string payload)
 void FrameSeal::check(const Frame &frame)
 {
     if (!frame.is(FrameKind::message)) {
-        refuse(Refusal::malformed, "a frame of kind {} among messages",
+        reject(Rejection::malformed, "a frame of kind {} among messages",
                frame.header.kind);
     }
     if (!has_tag(key_, {}, frame)) {
-        refuse(Refusal::forged, "a message with a wrong tag");
+        reject(Rejection::forged, "a message with a wrong tag");
     }
     if (frame.header.sequence != next_) {
-        refuse(Refusal::replayed, "message {} in the place of message {}",
+        reject(Rejection::replayed, "message {} in the place of message {}",
                frame.header.sequence, next_);
     }
     next_++;

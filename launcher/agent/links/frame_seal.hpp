@@ -22,7 +22,7 @@ class FrameSeal
 
     /* For the sender: returns the next message as bytes on the wire. */
     std::string seal(std::string payload);
-    /* For the receiver. Throws Refused unless `frame` is the next message. */
+    /* For the receiver. Throws Rejected unless `frame` is the next message. */
     void check(const Frame &frame);
 
     /* Derives a key for other data in the same direction. */

@@ -5,7 +5,10 @@
 #include "agent/links/frame_stream.hpp"
 
 #include "agent/links/handshake.hpp"
+#include "common/invariant.hpp"
 #include "common/json_bytes.hpp"
+
+#include <spdlog/spdlog.h>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -26,9 +29,9 @@ constexpr std::size_t longest_message = 256u << 20; /* bytes of its text */
 } // namespace
 
 FrameStream::FrameStream(EventLoop &loop, Fd socket, std::string peer,
-                         Refusals &refusals)
+                         RejectedFrames &rejected)
     : loop_(loop), socket_(std::move(socket)), peer_(std::move(peer)),
-      refusals_(refusals), reader_(longest_handshake),
+      rejected_(rejected), reader_(longest_handshake),
       alive_(std::make_shared<bool>(true))
 {
     int on = 1;
@@ -47,6 +50,7 @@ FrameStream::~FrameStream()
 
 void FrameStream::trust(const MessageKey &outgoing, const MessageKey &incoming)
 {
+    CKPT_EXPECT(!incoming_ && !outgoing_);
     outgoing_.emplace(outgoing);
     incoming_.emplace(incoming);
     reader_.set_limit(longest_message);
@@ -54,8 +58,9 @@ void FrameStream::trust(const MessageKey &outgoing, const MessageKey &incoming)
 
 FrameStream::Released FrameStream::release()
 {
+    CKPT_EXPECT(socket_ && incoming_ && outgoing_);
     if (reader_.is_within() || !output_.empty()) {
-        refuse(Refusal::malformed, "more than a call in the handshake");
+        reject(Rejection::malformed, "more than a call in the handshake");
     }
     loop_.forget(socket_.get());
     return {std::move(socket_), *incoming_, *outgoing_};
@@ -93,7 +98,7 @@ bool FrameStream::read()
     }
     if (size == 0) {
         if (reader_.is_within()) {
-            refused(Refusal::malformed, "a frame that is cut off");
+            rejected(Rejection::malformed, "a frame that is cut off");
         }
         return false;
     }
@@ -115,13 +120,15 @@ bool FrameStream::take_frames()
             take(*frame);
         }
         return true;
-    } catch (const Refused &error) {
+    } catch (const Rejected &error) {
         if (*alive) {
-            refused(error.why(), error.what());
+            rejected(error.why(), error.what());
         }
+    } catch (const InvariantViolated &error) { /* of this agent, not of the other one */
+        spdlog::error("{}: the connection is dropped: {}", peer_, error.what());
     } catch (const std::exception &error) {
         if (*alive) {
-            refused(Refusal::malformed, error.what());
+            rejected(Rejection::malformed, error.what());
         }
     }
     return false;
@@ -139,9 +146,9 @@ void FrameStream::take(const Frame &frame)
     handler(parse_json(frame.payload));
 }
 
-void FrameStream::refused(Refusal why, const std::string &text)
+void FrameStream::rejected(Rejection why, const std::string &text)
 {
-    refusals_.count(why, fmt::format("{}: {}", peer_, text));
+    rejected_.count(why, fmt::format("{}: {}", peer_, text));
 }
 
 /* ---- Sending ----------------------------------------------------------------- */

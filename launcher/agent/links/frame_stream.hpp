@@ -10,7 +10,7 @@
 
 #include "agent/links/frame.hpp"
 #include "agent/links/frame_seal.hpp"
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 #include "common/event_loop.hpp"
 #include "common/fd.hpp"
 
@@ -28,7 +28,7 @@ class FrameStream
 {
   public:
     /* Any of these may destroy the stream. `frame` may throw: then the stream closes the
-     * connection; Refused gives the reason. end: the other side has gone, or was refused. */
+     * connection; Rejected gives the reason. end: the other side has gone, or was refused. */
     struct Handlers {
         std::function<void(const nlohmann::json &)> frame;
         std::function<void()> end;
@@ -39,7 +39,7 @@ class FrameStream
     };
 
     /* socket: connected, nonblocking. peer: name for the log. */
-    FrameStream(EventLoop &loop, Fd socket, std::string peer, Refusals &refusals);
+    FrameStream(EventLoop &loop, Fd socket, std::string peer, RejectedFrames &rejected);
     ~FrameStream();
     FrameStream(const FrameStream &) = delete;
     FrameStream &operator=(const FrameStream &) = delete;
@@ -62,7 +62,7 @@ class FrameStream
         Fd socket; /* nonblocking */
         FrameSeal incoming, outgoing;
     };
-    /* Gives the connection away; this object cannot be used afterwards. Throws Refused if the
+    /* Gives the connection away; this object cannot be used afterwards. Throws Rejected if the
      * other side has already sent more. */
     Released release();
 
@@ -77,13 +77,13 @@ class FrameStream
     bool read();
     bool take_frames();
     void take(const Frame &frame);
-    void refused(Refusal why, const std::string &text);
+    void rejected(Rejection why, const std::string &text);
     bool flush();
 
     EventLoop &loop_;
     Fd socket_; /* valid until the connection has ended */
     std::string peer_;
-    Refusals &refusals_;
+    RejectedFrames &rejected_;
     Strange strange_;
     Handlers handlers_;
     FrameReader reader_;

@@ -9,7 +9,7 @@
  */
 #include "agent/links/handshake.hpp"
 
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -52,7 +52,7 @@ void require_kind(const Frame &frame, FrameKind kind, const char *name)
 {
     if (!frame.is(kind) || frame.header.sequence != 0 ||
         frame.payload.size() > longest_handshake) {
-        refuse(Refusal::malformed, "a frame of kind {} that is no {}",
+        reject(Rejection::malformed, "a frame of kind {} that is no {}",
                frame.header.kind, name);
     }
 }
@@ -63,7 +63,7 @@ json parse(const Frame &frame)
     json fields = json::parse(frame.payload, nullptr, false);
 
     if (!fields.is_object()) {
-        refuse(Refusal::malformed, "a frame of kind {} is not a JSON object",
+        reject(Rejection::malformed, "a frame of kind {} is not a JSON object",
                frame.header.kind);
     }
     return fields;
@@ -113,11 +113,11 @@ try {
 
     require_kind(call, FrameKind::call, "call");
     if (!has_tag(call_key(own.key), {}, call)) {
-        refuse(Refusal::forged, "it does not have our key");
+        reject(Rejection::forged, "it does not have our key");
     }
     const json fields = parse(call);
     if (fields.at("challenge") != nonce_) {
-        refuse(Refusal::replayed, "its call answers another challenge");
+        reject(Rejection::replayed, "its call answers another challenge");
     }
     fields.at("host").get_to(caller.host);
     fields.at("purpose").get_to(caller.purpose);
@@ -132,7 +132,7 @@ try {
     caller.keys = session_keys(own.key, said);
     return caller;
 } catch (const json::exception &error) {
-    refuse(Refusal::malformed, "{}", error.what());
+    reject(Rejection::malformed, "{}", error.what());
 }
 
 /* ---- The caller ------------------------------------------------------------- */
@@ -148,7 +148,7 @@ std::string CallerHandshake::call(const Frame &challenge)
 {
     require_kind(challenge, FrameKind::challenge, "challenge");
     if (challenge.payload.size() != nonce_digits) {
-        refuse(Refusal::malformed, "a challenge of {} bytes",
+        reject(Rejection::malformed, "a challenge of {} bytes",
                challenge.payload.size());
     }
     const json fields = {{"challenge", challenge.payload},
@@ -170,15 +170,15 @@ SessionKeys CallerHandshake::accept(const Frame &answer) const
 try {
     require_kind(answer, FrameKind::answer, "answer");
     if (!has_tag(answer_key(key_), said_, answer)) {
-        refuse(Refusal::forged, "peer failed authentication (wrong job key)");
+        reject(Rejection::forged, "peer failed authentication (wrong job key)");
     }
     const std::string obstacle = parse(answer).at("obstacle");
     if (!obstacle.empty()) {
-        refuse(Refusal::foreign, "we are not wanted: {}", obstacle);
+        reject(Rejection::foreign, "we are not wanted: {}", obstacle);
     }
     return session_keys(key_, said_);
 } catch (const json::exception &error) {
-    refuse(Refusal::malformed, "{}", error.what());
+    reject(Rejection::malformed, "{}", error.what());
 }
 
 } // namespace ckpt

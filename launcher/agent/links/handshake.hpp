@@ -8,7 +8,7 @@
  *   listener --- answer: welcome, or a reason; tag --------------> caller
  *
  * Takes and returns frames and does no I/O. A peer without the key receives only a nonce. All
- * functions that take a frame throw Refused.
+ * functions that take a frame throw Rejected.
  */
 #pragma once
 
@@ -66,8 +66,8 @@ class CallerHandshake
 
     /* Takes the challenge and returns the call, to be sent. Use once. */
     std::string call(const Frame &challenge);
-    /* Takes the answer. If the listener has the key but rejects the caller, throws Refused with
-     * Refusal::foreign and the listener's reason. */
+    /* Takes the answer. If the listener has the key but rejects the caller, throws Rejected with
+     * Rejection::foreign and the listener's reason. */
     SessionKeys accept(const Frame &answer) const;
 
   private:

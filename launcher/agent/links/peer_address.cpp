@@ -5,6 +5,7 @@
 #include "agent/links/peer_address.hpp"
 
 #include "common/host.hpp"
+#include "common/invariant.hpp"
 
 #include "ckpt/wire.h"
 
@@ -36,6 +37,7 @@ std::string hosts_text(const std::vector<std::string> &hosts)
             text += " " + host;
         }
     }
+    CKPT_INVARIANT(longest_head + text.size() <= longest_text);
     return text;
 }
 

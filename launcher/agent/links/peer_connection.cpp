@@ -6,6 +6,7 @@
 #include "agent/links/peer_connection.hpp"
 
 #include "agent/links/reach.hpp"
+#include "common/invariant.hpp"
 
 #include <chrono>
 #include <utility>
@@ -23,11 +24,11 @@ constexpr auto longest_handshake_time = std::chrono::seconds(10);
 
 PeerConnection::PeerConnection(EventLoop &loop, WorkerThread &worker,
                                PeerIdentity self, PeerAddress address,
-                               std::string purpose, Refusals &refusals,
+                               std::string purpose, RejectedFrames &rejected,
                                Handlers handlers)
     : loop_(loop), worker_(worker), self_(std::move(self)),
       address_(std::move(address)), purpose_(std::move(purpose)),
-      refusals_(refusals), handlers_(std::move(handlers)),
+      rejected_(rejected), handlers_(std::move(handlers)),
       timer_(loop, [this] { give_up(); })
 {
 }
@@ -48,17 +49,19 @@ void PeerConnection::connect()
 
 void PeerConnection::connected_to(Fd socket, std::size_t host)
 {
+    CKPT_EXPECT(connecting_ && !stream_);
     connecting_ = false;
     if (!socket) {
         handlers_.unreachable();
         return;
     }
+    CKPT_INVARIANT(host < address_.hosts.size());
     first_host_ = host;
     has_called_ = false;
     handshake_.emplace(address_, self_, purpose_);
     stream_ = std::make_unique<FrameStream>(
         loop_, std::move(socket), "unexpected peer at " + address_.hosts[host],
-        refusals_);
+        rejected_);
     stream_->handle_strange(
         {[this](const Frame &frame) { on_strange_frame(frame); }, [this] { end(); }});
     timer_.start(longest_handshake_time);
@@ -66,6 +69,7 @@ void PeerConnection::connected_to(Fd socket, std::size_t host)
 
 void PeerConnection::on_strange_frame(const Frame &frame)
 {
+    CKPT_EXPECT(handshake_ && stream_);
     if (has_called_) {
         welcome(handshake_->accept(frame));
     } else {
@@ -76,6 +80,7 @@ void PeerConnection::on_strange_frame(const Frame &frame)
 
 void PeerConnection::welcome(const SessionKeys &keys)
 {
+    CKPT_EXPECT(handshake_ && stream_);
     timer_.stop();
     handshake_.reset();
     stream_->trust(keys.from_caller, keys.from_listener);
@@ -96,7 +101,7 @@ void PeerConnection::end()
 
 void PeerConnection::give_up()
 {
-    refusals_.count(Refusal::too_slow, stream_->peer() + ": does not say who it is");
+    rejected_.count(Rejection::too_slow, stream_->peer() + ": does not say who it is");
     end();
 }
 

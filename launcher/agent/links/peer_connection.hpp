@@ -11,7 +11,7 @@
 #include "agent/base/loop_timer.hpp"
 #include "agent/links/peer_address.hpp"
 #include "agent/base/peer_identity.hpp"
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 #include "agent/base/worker_thread.hpp"
 
 #include <functional>
@@ -35,9 +35,9 @@ class PeerConnection
     };
 
     /* purpose: of the connection, sent to the other side ("agent" or "neighbour"). This object
-     * must live as long as the worker's tasks; `loop`, `worker` and `refusals` must live longer. */
+     * must live as long as the worker's tasks; `loop`, `worker` and `rejected` must live longer. */
     PeerConnection(EventLoop &loop, WorkerThread &worker, PeerIdentity self,
-                   PeerAddress address, std::string purpose, Refusals &refusals,
+                   PeerAddress address, std::string purpose, RejectedFrames &rejected,
                    Handlers handlers);
 
     /* Connects, unless it is connected or about to be. Tries the addresses in order. If a wrong
@@ -65,7 +65,7 @@ class PeerConnection
     PeerIdentity self_;
     PeerAddress address_;
     std::string purpose_;
-    Refusals &refusals_;
+    RejectedFrames &rejected_;
     Handlers handlers_;
     std::unique_ptr<FrameStream> stream_;
     std::optional<CallerHandshake> handshake_; /* until the other side is authenticated */

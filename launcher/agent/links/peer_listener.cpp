@@ -6,6 +6,7 @@
 #include "agent/links/peer_listener.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -38,9 +39,9 @@ std::string name_of(const sockaddr_storage &address, socklen_t size)
 } // namespace
 
 PeerListener::PeerListener(EventLoop &loop, PeerIdentity self, PeerAddress address,
-                           Refusals &refusals, Accepted accepted, Limits limits)
+                           RejectedFrames &rejected, Accepted accepted, Limits limits)
     : loop_(loop), self_(std::move(self)), address_(std::move(address)),
-      refusals_(refusals), accepted_(std::move(accepted)), limits_(limits),
+      rejected_(rejected), accepted_(std::move(accepted)), limits_(limits),
       timer_(loop, [this] { drop_late(); })
 {
     listen();
@@ -82,17 +83,17 @@ void PeerListener::accept()
 
     if (!socket) {
         if (watch_->failed(errno) && !strangers_.empty()) {
-            drop_oldest(Refusal::too_many, "gives its descriptor to a newer connection");
+            drop_oldest(Rejection::too_many, "gives its descriptor to a newer connection");
         }
         return;
     }
     if (strangers_.size() >= limits_.strangers) {
-        drop_oldest(Refusal::too_many, "makes room for a newer connection");
+        drop_oldest(Rejection::too_many, "makes room for a newer connection");
     }
     Stranger &stranger = strangers_.emplace_back();
     auto place = std::prev(strangers_.end());
     stranger.stream = std::make_unique<FrameStream>(
-        loop_, std::move(socket), "a stranger at " + name_of(from, size), refusals_);
+        loop_, std::move(socket), "a stranger at " + name_of(from, size), rejected_);
     stranger.until = steady_clock::now() + limits_.introduction;
     stranger.stream->handle_strange(
         {[this, place](const Frame &frame) { introduce(place, frame); },
@@ -102,15 +103,17 @@ void PeerListener::accept()
          }});
     stranger.stream->send_strange(stranger.handshake.challenge());
     set_timer();
+    CKPT_INVARIANT(strangers_.size() <= limits_.strangers);
 }
 
 void PeerListener::introduce(Strangers::iterator stranger, const Frame &call)
 {
+    CKPT_EXPECT(stranger->stream);
     auto caller = stranger->handshake.examine(call, address_, self_);
 
     stranger->stream->send_strange(caller.answer);
     if (!caller.obstacle.empty()) {
-        refuse(Refusal::foreign, "the agent of {} as {}: {}", caller.host,
+        reject(Rejection::foreign, "the agent of {} as {}: {}", caller.host,
                caller.purpose, caller.obstacle);
     }
     auto stream = std::move(stranger->stream);
@@ -122,18 +125,19 @@ void PeerListener::introduce(Strangers::iterator stranger, const Frame &call)
     accepted_(std::move(stream), caller.host, caller.purpose);
 }
 
-void PeerListener::drop_oldest(Refusal why, const std::string &text)
+void PeerListener::drop_oldest(Rejection why, const std::string &text)
 {
+    CKPT_EXPECT(!strangers_.empty());
     Stranger &oldest = strangers_.front();
 
-    refusals_.count(why, fmt::format("{}: {}", oldest.stream->peer(), text));
+    rejected_.count(why, fmt::format("{}: {}", oldest.stream->peer(), text));
     strangers_.pop_front();
 }
 
 void PeerListener::drop_late()
 {
     while (!strangers_.empty() && strangers_.front().until <= steady_clock::now()) {
-        drop_oldest(Refusal::too_slow, "has not said in time who it is");
+        drop_oldest(Rejection::too_slow, "has not said in time who it is");
     }
     set_timer();
 }

@@ -15,7 +15,7 @@
 #include "agent/base/loop_timer.hpp"
 #include "agent/links/peer_address.hpp"
 #include "agent/base/peer_identity.hpp"
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 #include "common/event_loop.hpp"
 
 #include <chrono>
@@ -46,15 +46,15 @@ class PeerListener
     };
 
     /* Listens on the port of `address`, or on a free one if that is 0. Throws Error. `loop` and
-     * `refusals` must live longer. */
+     * `rejected` must live longer. */
     PeerListener(EventLoop &loop, PeerIdentity self, PeerAddress address,
-                 Refusals &refusals, Accepted accepted)
-        : PeerListener(loop, std::move(self), std::move(address), refusals,
+                 RejectedFrames &rejected, Accepted accepted)
+        : PeerListener(loop, std::move(self), std::move(address), rejected,
                        std::move(accepted), Limits())
     {
     }
     PeerListener(EventLoop &loop, PeerIdentity self, PeerAddress address,
-                 Refusals &refusals, Accepted accepted, Limits limits);
+                 RejectedFrames &rejected, Accepted accepted, Limits limits);
     ~PeerListener();
     PeerListener(const PeerListener &) = delete;
     PeerListener &operator=(const PeerListener &) = delete;
@@ -77,14 +77,14 @@ class PeerListener
     void listen();
     void accept();
     void introduce(Strangers::iterator stranger, const Frame &call);
-    void drop_oldest(Refusal why, const std::string &text);
+    void drop_oldest(Rejection why, const std::string &text);
     void drop_late();
     void set_timer();
 
     EventLoop &loop_;
     PeerIdentity self_;
     PeerAddress address_;
-    Refusals &refusals_;
+    RejectedFrames &rejected_;
     Accepted accepted_;
     Limits limits_;
     Fd socket_;

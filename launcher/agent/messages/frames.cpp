@@ -4,7 +4,7 @@
  */
 #include "agent/messages/frames.hpp"
 
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 #include "protocol/rank_message.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ const ckpt_message_format &format_named(const std::string &name)
     const auto found = std::ranges::find(formats, name, &ckpt_message_format::name);
 
     if (found == formats.end()) {
-        refuse(Refusal::malformed, "a message '{}'", name);
+        reject(Rejection::malformed, "a message '{}'", name);
     }
     return *found;
 }
@@ -37,7 +37,7 @@ const ckpt_message_format &format_named(const std::string &name)
 std::uint64_t unsigned_from(const json &number)
 {
     if (!number.is_number_unsigned()) {
-        refuse(Refusal::malformed, "{} is no field of a message", number.dump());
+        reject(Rejection::malformed, "{} is no field of a message", number.dump());
     }
     return number.get<std::uint64_t>();
 }
@@ -62,7 +62,7 @@ void read_column(const json &columns, const char *name, Member Row::*member,
     const json &list = columns.at(name);
 
     if (!list.is_array() || list.size() != rows.size()) {
-        refuse(Refusal::malformed, "{} rows, but not as many values of '{}'", rows.size(), name);
+        reject(Rejection::malformed, "{} rows, but not as many values of '{}'", rows.size(), name);
     }
     for (std::size_t i = 0; i < rows.size(); i++) {
         list[i].get_to(rows[i].*member);
@@ -119,14 +119,14 @@ ckpt_message message_from(const json &json, ckpt_sender sender)
                                         json.at("text").get<std::string>());
 
     if (fields.size() != format.field_count) {
-        refuse(Refusal::malformed, "a message {} with {} fields, not {}", format.name,
+        reject(Rejection::malformed, "a message {} with {} fields, not {}", format.name,
                fields.size(), format.field_count);
     }
     for (std::uint32_t i = 0; i < format.field_count; i++) {
         message.as.field[i] = unsigned_from(fields.at(format.field[i].name));
     }
     if (ckpt_message_check(&message, sender, &wrong) != 0) {
-        refuse(Refusal::malformed, "a message {} with an invalid '{}'", format.name, wrong);
+        reject(Rejection::malformed, "a message {} with an invalid '{}'", format.name, wrong);
     }
     return message;
 }
@@ -189,6 +189,21 @@ FileSystem file_system_from(const json &json)
     }
     file_system.source = json.at("source");
     return file_system;
+}
+
+json to_frame(const char *type, const Refusal &reason)
+{
+    return {{"type", type},
+            {"refusal", static_cast<std::uint64_t>(reason.identity())},
+            {"reason", reason.detail()}};
+}
+
+Refusal refusal_from(const json &json)
+{
+    const auto number = json.find("refusal");
+
+    return {refusal_of(number == json.end() ? 0 : number->get<std::uint64_t>()),
+            json.at("reason")};
 }
 
 json to_frame(const Piece &piece)

@@ -9,6 +9,8 @@
 #include "agent/messages/rank_seen.hpp"
 #include "image/store/manifest.hpp"
 
+#include "common/refusal.hpp"
+
 #include "ckpt/wire.h"
 
 #include <nlohmann/json.hpp>
@@ -30,6 +32,11 @@ RankSeen seen_from(const nlohmann::json &json);
 
 nlohmann::json to_frame(const FileSystem &file_system);
 FileSystem file_system_from(const nlohmann::json &json);
+
+/* Returns a whole message: the number of the identity as `refusal`, the detail as `reason`. */
+nlohmann::json to_frame(const char *type, const Refusal &reason);
+/* An agent without identities sends only a reason: it is unnamed. */
+Refusal refusal_from(const nlohmann::json &json);
 
 nlohmann::json to_frame(const Piece &piece);
 Piece piece_from(const nlohmann::json &json);

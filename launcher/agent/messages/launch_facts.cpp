@@ -5,6 +5,7 @@
 #include "agent/messages/launch_facts.hpp"
 
 #include "common/processes.hpp"
+#include "settings/settings.hpp"
 
 #include <fmt/format.h>
 
@@ -61,15 +62,6 @@ std::string link_of(pid_t pid, std::string_view file)
 {
     std::error_code error;
     return fs::read_symlink(proc(pid, file), error).string();
-}
-
-/* Variables that the next launch of the job must not get. The user says where the key is: the
- * manifest must not, as the key has to authenticate it. */
-bool is_of_one_launch(std::string_view entry)
-{
-    return entry.starts_with("CKPT_RESTART_") ||
-           entry.starts_with("CKPT_INCARNATION=") || entry.starts_with("CKPT_OWNER=") ||
-           entry.starts_with("CKPT_KEY=");
 }
 
 /* Compares both argv[0] and the executable's name, as mpirun is often a link. */
@@ -189,8 +181,8 @@ Launch launch_record(const LaunchFacts &facts, char *const environment[])
     for (; *environment != nullptr; environment++) {
         std::string_view entry = *environment;
         std::size_t equals = entry.find('=');
-        if (entry.starts_with("CKPT_") && !is_of_one_launch(entry) &&
-            equals != std::string_view::npos) {
+        if (entry.starts_with("CKPT_") && equals != std::string_view::npos &&
+            settings::is_recorded(entry.substr(0, equals))) {
             launch.environment.emplace(entry.substr(0, equals),
                                        entry.substr(equals + 1));
         }

@@ -12,7 +12,7 @@
 #include "agent/messages/sweep_plan.hpp"
 #include "image/model/fault_summary.hpp"
 #include "image/store/manifest.hpp"
-#include "protocol/actions.hpp"
+#include "protocol/cut/actions.hpp"
 #include "protocol/rank_cut.hpp"
 #include "protocol/replayability.hpp"
 
@@ -122,7 +122,7 @@ class Node
     virtual void kill() = 0;
     /* The salvage that began with ghost_here() is over. number: of the checkpoint; 0: none, and
      * `why` gives the reason. */
-    virtual void salvage_over(std::uint64_t /*number*/, const std::string & /*why*/) {}
+    virtual void salvage_over(std::uint64_t /*number*/, const Refusal & /*why*/) {}
 
     /* Values of the rank's page. */
     virtual std::vector<ckpt_clock> clocks(int rank) const = 0;
@@ -161,9 +161,9 @@ class NodeEvents
 
     virtual void captured(int rank) = 0;
     virtual void written(Node &node, const WrittenPiece &written) = 0;
-    virtual void failed(const std::string &reason) = 0;
+    virtual void failed(const Refusal &reason) = 0;
     /* Like failed(), but the cause is gone, so another attempt may succeed at once. */
-    virtual void failed_once(const std::string &reason) = 0;
+    virtual void failed_once(const Refusal &reason) = 0;
     /* The node's piece of a committed checkpoint can be replaced by this one, which needs no
      * other piece. */
     virtual void folded(Node &node, std::uint64_t number, const Piece &piece) = 0;

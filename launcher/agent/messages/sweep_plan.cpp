@@ -4,6 +4,7 @@
  */
 #include "agent/messages/sweep_plan.hpp"
 
+#include "ckpt/messages.h"
 #include "common/error.hpp"
 
 namespace ckpt
@@ -14,7 +15,7 @@ using nlohmann::json;
 namespace
 {
 
-constexpr int largest_job = 1 << 20; /* ranks */
+constexpr int largest_job = CKPT_RANKS_MOST;
 
 /* Requires that the ranks are valid and can be counted. */
 void require_runs(const SweepPlan &plan)

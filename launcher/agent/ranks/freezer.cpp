@@ -4,6 +4,8 @@
  */
 #include "agent/ranks/freezer.hpp"
 
+#include "common/invariant.hpp"
+
 #include <utility>
 
 namespace ckpt
@@ -24,6 +26,7 @@ void Freezer::ask(const Ranks &ranks, const std::function<bool(int)> &order, The
 void Freezer::answered(int rank, const ckpt_message &message, Fd connection)
 {
     question_.answered(rank, [&] {
+        CKPT_INVARIANT(ranks_.contains(rank)); /* as it was asked */
         for (StoppedRank &stopped : *ranks_[rank]) {
             if (stopped.rank != rank) {
                 continue;

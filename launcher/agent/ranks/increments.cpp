@@ -5,6 +5,7 @@
 #include "agent/ranks/increments.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "common/parallel.hpp"
 #include "image/store/store.hpp"
 
@@ -106,7 +107,9 @@ std::vector<std::shared_ptr<ChangeTracker>> Increments::committed(std::uint64_t 
     if (written_.has_all) {
         chain_.clear();
     }
+    CKPT_INVARIANT(chain_.empty() || chain_.back().file.checkpoint < number);
     chain_.push_back(std::exchange(written_, {}));
+    CKPT_INVARIANT(chain_.size() <= limit_ + 1);
     for (auto &[rank, tracker] : trackers_) {
         trackers.push_back(tracker);
         tell_obstacle(rank, tracker->obstacle());
@@ -126,6 +129,7 @@ std::optional<Increments::ToFold> Increments::begin_folding()
 
 void Increments::end_folding(std::uint64_t checkpoint, bool is_folded)
 {
+    CKPT_EXPECT(is_folding_);
     auto top = std::ranges::find(chain_, checkpoint,
                                  [](const Link &link) { return link.file.checkpoint; });
     if (is_folded && top != chain_.end()) {

@@ -4,7 +4,8 @@
  */
 #include "agent/ranks/independent_page.hpp"
 
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
+#include "common/invariant.hpp"
 
 #include <unistd.h>
 
@@ -20,7 +21,7 @@ IndependentPage::IndependentPage(Fd file, int rank_count)
     : file_(std::move(file)), rank_count_(rank_count)
 {
     if (!read()) {
-        refuse(Refusal::malformed,
+        reject(Rejection::malformed,
                "the shared memory is not a page of independent checkpoints of {} ranks",
                rank_count_);
     }
@@ -43,6 +44,8 @@ std::optional<IndependentState> IndependentPage::read() const
     }
     IndependentState state;
     state.ranks.resize(count);
+    static_assert(std::is_trivially_copyable_v<ckpt_independent_rank>);
+    CKPT_INVARIANT(bytes.size() >= sizeof page + count * sizeof(ckpt_independent_rank));
     std::memcpy(state.ranks.data(), bytes.data() + sizeof page,
                 count * sizeof(ckpt_independent_rank));
     return state;

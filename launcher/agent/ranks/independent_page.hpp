@@ -17,7 +17,7 @@ namespace ckpt
 class IndependentPage
 {
   public:
-    /* Throws Refused unless the file is a valid page of a job with `rank_count` ranks. */
+    /* Throws Rejected unless the file is a valid page of a job with `rank_count` ranks. */
     IndependentPage(Fd file, int rank_count);
 
     /* Returns the present state; nothing if the file is no longer valid. */

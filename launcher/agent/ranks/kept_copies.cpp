@@ -4,7 +4,8 @@
  */
 #include "agent/ranks/kept_copies.hpp"
 
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
+#include "common/invariant.hpp"
 
 #include <sys/types.h>
 
@@ -19,7 +20,7 @@ void KeptCopies::keep(const RankSession &rank, const ckpt_message &message, Fd c
     const ckpt_msg_kept &kept = message.as.kept;
 
     if (!connection) {
-        refuse(Refusal::malformed, "rank {}: KEPT {} of process {} without a connection to it",
+        reject(Rejection::malformed, "rank {}: KEPT {} of process {} without a connection to it",
                rank.rank(), kept.number, kept.pid);
     }
     KeptCopy copy;
@@ -30,6 +31,8 @@ void KeptCopies::keep(const RankSession &rank, const ckpt_message &message, Fd c
     copy.interval = kept.interval;
     copy.epoch = rank.cut().epoch;
     copy.counts = rank.page().counts();
+    CKPT_INVARIANT(std::ssize(copy.counts.sent) == rank.rank_count());
+    CKPT_INVARIANT(copy.counts.received.size() == copy.counts.sent.size());
     auto &made = made_[rank.rank()];
     std::erase_if(made, [](const auto &one) { return one.expired(); });
     made.push_back(copy.process);

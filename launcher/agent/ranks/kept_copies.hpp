@@ -31,7 +31,7 @@ class KeptCopies
 {
   public:
     /* A rank has sent KEPT. connection: our end of the connection to the copy. The rank's
-     * previous copy ends. Throws Refused for an invalid message. */
+     * previous copy ends. Throws Rejected for an invalid message. */
     void keep(const RankSession &rank, const ckpt_message &message, Fd connection);
     void forget(int rank) { copies_.erase(rank); }
 

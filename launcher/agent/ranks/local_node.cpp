@@ -10,6 +10,7 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "image/store/job_directory.hpp"
 #include "image/store/store.hpp"
 #include "protocol/cut_choice.hpp"
@@ -36,12 +37,12 @@ constexpr auto file_system_patience = std::chrono::seconds(2);
 } // namespace
 
 LocalNode::LocalNode(EventLoop &loop, WorkerThread &worker,
-                     const Settings &settings, Refusals &refusals, Hooks hooks)
-    : loop_(loop), worker_(worker), settings_(settings), refusals_(refusals),
+                     const Settings &settings, RejectedFrames &rejected, Hooks hooks)
+    : loop_(loop), worker_(worker), settings_(settings), rejected_(rejected),
       hooks_(std::move(hooks)),
-      sweep_(loop, worker, settings, refusals, sweep_hooks()),
+      sweep_(loop, worker, settings, rejected, sweep_hooks()),
       sharing_(settings.share_pages),
-      increments_(settings.increments), redundancy_(settings, refusals),
+      increments_(settings.increments), redundancy_(settings, rejected),
       protector_(settings.snapshot == SnapshotMethod::cll, settings.pool, settings.granule),
       salvage_(loop, settings.protocol == CutChoice::independent, salvage_hooks()),
       signal_watch_(loop, [this](int rank, std::uint64_t epoch, const std::string &why) {
@@ -107,8 +108,8 @@ void LocalNode::readable(RankSession *session)
                 return;
             }
         }
-    } catch (const Refused &error) {
-        refusals_.count(error.why(),
+    } catch (const Rejected &error) {
+        rejected_.count(error.why(),
                         fmt::format("a rank's connection is dropped: {}", error.what()));
         drop(session);
     } catch (const Error &error) {
@@ -124,7 +125,7 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
         return;
     }
     if (!session->introduced()) {
-        refuse(Refusal::malformed, "message type {} before HELLO", message.type);
+        reject(Rejection::malformed, "message type {} before HELLO", message.type);
     }
     spdlog::debug("rank {}: {}", session->rank(), to_frame(message).dump());
     signal_watch_.heard(session->rank());
@@ -152,7 +153,8 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
             events_->rank_said(session->rank(), message);
         } else if (message.type == CKPT_MSG_ASK) {
             send({session->rank(), CKPT_MSG_ANSWER, true,
-                  {.answer = {message.as.ask.number}}, "there is no coordinating agent"},
+                  {.answer = {message.as.ask.number}},
+                  Refusal(CKPT_REFUSAL_NO_COORDINATOR, "there is no coordinating agent").text()},
                  message.epoch);
         }
     }
@@ -171,6 +173,7 @@ void LocalNode::hello(RankSession *session, const ckpt_message &message)
     if (!ranks_.emplace(session->rank(), session).second) {
         fail("a second process says it is rank {}", session->rank());
     }
+    CKPT_INVARIANT(std::ssize(ranks_) <= session->rank_count());
     if (!std::exchange(had_ranks_, true)) {
         prepare_to_write();
     }
@@ -219,6 +222,7 @@ void LocalNode::drop(RankSession *session)
         increments_.forget(rank);
         protector_.forget(rank);
         signal_watch_.forget(rank);
+        CKPT_INVARIANT(ranks_.size() <= sessions_.size());
         spdlog::info("rank {} has gone", rank);
         salvage_.gone(*session, finished_[rank]);
         hooks_.gone(rank, session->take_process());
@@ -311,6 +315,7 @@ LocalNode::Image LocalNode::begin_image(const std::filesystem::path &directory,
     WriterOptions options;
 
     end_image();
+    CKPT_INVARIANT(image_ == nullptr && held_cuts_.empty() && !is_making_directory_);
     options.codec = settings_.codec;
     options.snapshot = settings_.snapshot;
     options.identities = &identities_;
@@ -351,16 +356,18 @@ void LocalNode::work(std::function<void(const Image &)> task)
             return;
         }
         try {
+            require_sound();
+            CKPT_INVARIANT(!fault_strikes("invariant-in-task"));
             task(image);
         } catch (const MemoryGivenBack &loss) {
             image->give_up();
             tell(image, [this, reason = std::string(loss.what())](auto &events) {
                 protector_.pause(reason);
-                events.failed_once(reason);
+                events.failed_once({CKPT_REFUSAL_MEMORY_GIVEN_BACK, reason});
             });
         } catch (const std::exception &error) {
             image->give_up(); /* ranks may still write their logs */
-            tell(image, [reason = std::string(error.what())](auto &events) {
+            tell(image, [reason = refusal_of(error, CKPT_REFUSAL_WRITE_FAILED)](auto &events) {
                 events.failed(reason);
             });
         }
@@ -372,6 +379,7 @@ void LocalNode::tell(const Image &image,
 {
     worker_.reply([this, image, event = std::move(event)] {
         if (events_ != nullptr && image == image_) {
+            CKPT_INVARIANT(!fault_strikes("invariant-in-reply"));
             event(*events_);
         }
     });
@@ -379,6 +387,7 @@ void LocalNode::tell(const Image &image,
 
 void LocalNode::tell_written(const Image &image, const WrittenPiece &written)
 {
+    require_sound();
     tell(image, [this, written, directory = image->directory()](NodeEvents &events) {
         increments_.written(written.piece, directory);
         events.written(*this, written);
@@ -521,6 +530,7 @@ void LocalNode::make_directory(const std::filesystem::path &directory)
 
 void LocalNode::send_held_cuts()
 {
+    CKPT_EXPECT(is_making_directory_);
     is_making_directory_ = false;
     for (const auto &[order, epoch] : std::exchange(held_cuts_, {})) {
         send(order, epoch);
@@ -542,6 +552,7 @@ void LocalNode::open_piece(const std::filesystem::path &directory)
 void LocalNode::add_to_piece(int rank, std::uint64_t snapshot)
 {
     prepare({stopped(rank, snapshot)}, [this](const Freezer::Ranks &ranks) {
+        CKPT_INVARIANT(ranks.size() == 1);
         work([this, rank = ranks.front()](const Image &image) {
             image->add(rank, tell_captured(image));
         });
@@ -582,6 +593,7 @@ void LocalNode::unprotect()
 
 void LocalNode::committed(std::uint64_t number)
 {
+    CKPT_EXPECT(number > 0);
     unprotect();
     protector_.committed();
     for (auto &tracker : increments_.committed(number)) {
@@ -597,6 +609,9 @@ void LocalNode::committed(std::uint64_t number)
 /* Folds a piece in the background, if there is one to fold. */
 void LocalNode::fold()
 {
+    if (is_unsound()) {
+        return; /* the piece must stay as it is */
+    }
     auto next = increments_.begin_folding();
     if (!next) {
         return;
@@ -607,7 +622,7 @@ void LocalNode::fold()
     auto then = [this, number = next->checkpoint](const std::optional<Piece> &folded) {
         worker_.reply([this, number, folded] {
             increments_.end_folding(number, folded.has_value());
-            if (folded && events_ != nullptr) {
+            if (folded && events_ != nullptr && !is_unsound()) {
                 events_->folded(*this, number, *folded);
             }
         });
@@ -716,7 +731,7 @@ void LocalNode::refuse_for(int rank, std::uint64_t epoch, const std::string &why
 {
     spdlog::warn("rank {}: {}", rank, why);
     if (events_ != nullptr) {
-        events_->rank_said(rank, make_message(CKPT_MSG_REFUSED, epoch, {}, why));
+        events_->rank_said(rank, make_refusal(epoch, CKPT_REFUSAL_SIGNAL_BLOCKED, why));
     }
 }
 
@@ -755,7 +770,7 @@ std::string LocalNode::salvage_obstacle(int rank) const
     return {};
 }
 
-void LocalNode::salvage_over(std::uint64_t number, const std::string &why)
+void LocalNode::salvage_over(std::uint64_t number, const Refusal &why)
 {
     salvage_.over(number, why);
 }
@@ -797,6 +812,9 @@ void LocalNode::send(const action::Send &order, std::uint64_t epoch)
         return;
     }
     if (order.type == CKPT_MSG_REQUEST) {
+        if (is_unsound()) { /* the coordinator of another node does not know */
+            worker_.reply([this] { give_up(); });
+        }
         signal_watch_.ask(*session, epoch);
     } else if (order.type == CKPT_MSG_RESUME) {
         signal_watch_.forget(order.rank);
@@ -806,6 +824,15 @@ void LocalNode::send(const action::Send &order, std::uint64_t epoch)
         ::shutdown(session->descriptor(), SHUT_RDWR);
     } else if (order.signal) {
         session->signal();
+    }
+}
+
+/* Reports the violated invariant of this agent to the coordinator. */
+void LocalNode::give_up()
+{
+    CKPT_EXPECT(is_unsound());
+    if (events_ != nullptr) {
+        events_->failed(refusal_of_violation());
     }
 }
 

@@ -51,7 +51,7 @@ class LocalNode : public Node
     };
 
     LocalNode(EventLoop &loop, WorkerThread &worker, const Settings &settings,
-              Refusals &refusals, Hooks hooks);
+              RejectedFrames &rejected, Hooks hooks);
     ~LocalNode() override;
 
     /* A rank has connected. */
@@ -113,7 +113,9 @@ class LocalNode : public Node
     void discard(const std::filesystem::path &job, std::uint64_t end,
                  const std::set<std::uint64_t> &stay) override;
     void kill() override;
-    void salvage_over(std::uint64_t number, const std::string &why) override;
+    /* An invariant was violated in this agent: the checkpoint under way fails. */
+    void give_up();
+    void salvage_over(std::uint64_t number, const Refusal &why) override;
     std::optional<IndependentState> independent() const override
     {
         return salvage_.independent();
@@ -164,7 +166,7 @@ class LocalNode : public Node
     EventLoop &loop_;
     WorkerThread &worker_;
     const Settings &settings_;
-    Refusals &refusals_;
+    RejectedFrames &rejected_;
     Hooks hooks_;
     std::string address_;
     std::string blocks_; /* address of redundancy_'s server */

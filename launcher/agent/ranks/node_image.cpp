@@ -7,6 +7,7 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "common/parallel.hpp"
 #include "image/store/manifest.hpp"
 #include "image/nodefile/message_log.hpp"
@@ -77,6 +78,7 @@ void NodeImage::open()
     if (cancelled_) {
         fail("the checkpoint was given up");
     }
+    CKPT_EXPECT(writer_ == nullptr);
     writer_ = std::move(writer);
 }
 
@@ -84,6 +86,7 @@ void NodeImage::open()
 void NodeImage::begin(const StoppedRank &rank, const std::function<void()> &captured,
                       unsigned threads)
 {
+    CKPT_EXPECT(writer_ != nullptr);
     std::string remark;
     try {
         remark = writer_->begin(rank.process, captured, threads).remark;
@@ -135,6 +138,7 @@ void NodeImage::finish_all()
 
 WrittenPiece NodeImage::commit()
 {
+    CKPT_EXPECT(writer_ != nullptr && finishers_.empty() && failure_ == nullptr);
     WrittenPiece written{writer_->commit(), memory_, standing_, summarize(faults_)};
     end_writer();
     return written;
@@ -186,13 +190,14 @@ WrittenPiece NodeImage::write(const std::vector<StoppedRank> &ranks,
 void NodeImage::add(const StoppedRank &rank, const Captured &captured)
 {
     if (rank.process.pid < 0) {
-        fail("rank {} has gone", rank.rank);
+        refuse(CKPT_REFUSAL_RANK_DIED, "rank {} has gone", rank.rank);
     }
     writer_->survey(rank.process);
     if (writer_->shares(rank.rank)) {
-        fail("rank {} shares memory with another rank of this node: they can "
-             "only be saved while all of them stand still",
-             rank.rank);
+        refuse(CKPT_REFUSAL_NEEDS_STOP,
+               "rank {} shares memory with another rank of this node: they can "
+               "only be saved while all of them stand still",
+               rank.rank);
     }
     fault_kill("agent-during-cut");
     begin(rank, [&] { captured(rank.rank); });
@@ -201,6 +206,7 @@ void NodeImage::add(const StoppedRank &rank, const Captured &captured)
 
 WrittenPiece NodeImage::close(const std::vector<int> &logged)
 {
+    CKPT_EXPECT(writer_ != nullptr);
     finish_all();
     for (int rank : logged) {
         fs::path log = message_log_path(directory_, rank);

@@ -9,6 +9,7 @@
 
 #include "agent/links/clock_probe.hpp"
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -58,8 +59,8 @@ json to_frame(const SweepMessage &message, std::uint64_t epoch)
 } // namespace
 
 NodeSweep::NodeSweep(EventLoop &loop, WorkerThread &worker,
-                     const Settings &settings, Refusals &refusals, Hooks hooks)
-    : loop_(loop), worker_(worker), settings_(settings), refusals_(refusals),
+                     const Settings &settings, RejectedFrames &rejected, Hooks hooks)
+    : loop_(loop), worker_(worker), settings_(settings), rejected_(rejected),
       hooks_(std::move(hooks))
 {
 }
@@ -81,6 +82,7 @@ NodeSweep::network_of(const SweepPlan &plan)
             }
         }
     }
+    CKPT_INVARIANT(next == numbers.size());
     auto nodes = static_cast<Node>(plan.members.size());
     return std::make_unique<Network>(
         Network{SweepTopology(nodes, plan.sides), SweepRanks(ranks_of_node),
@@ -117,6 +119,7 @@ std::set<NodeSweep::Node> NodeSweep::receivers() const
 
 PeerConnection &NodeSweep::connection_to(Node node)
 {
+    CKPT_EXPECT(node < plan_.members.size() && node != plan_.self);
     const SweepPlan::Member &member = plan_.members[node];
     auto &call = calls_[member.address];
 
@@ -131,7 +134,7 @@ PeerConnection &NodeSweep::connection_to(Node node)
         };
         call = std::make_unique<PeerConnection>(
             loop_, worker_, settings_.identity(), std::move(*address), "neighbour",
-            refusals_, PeerConnection::Handlers{
+            rejected_, PeerConnection::Handlers{
                 [this] { examine_connections(); },
                 [](const json &) { fail("an answer to a sweep"); }, lost,
                 lost});
@@ -229,6 +232,7 @@ void NodeSweep::receive(const json &frame)
         if (early_.size() < most_early) {
             early_.push_back(frame);
         }
+        CKPT_INVARIANT(early_.size() <= most_early);
     } else if (epoch == epoch_ && sweep_ != nullptr) {
         take(frame);
     } /* else: its sweep is over, or was given up */
@@ -236,6 +240,7 @@ void NodeSweep::receive(const json &frame)
 
 void NodeSweep::take(const json &frame)
 {
+    CKPT_EXPECT(sweep_ != nullptr);
     SweepMessage message{frame.at("from"), frame.at("to"),
                          frame.at("dimension"),
                          counts_from(frame.at("counts"))};
@@ -249,6 +254,7 @@ void NodeSweep::take(const json &frame)
 
 void NodeSweep::go_on()
 {
+    CKPT_EXPECT(sweep_ != nullptr && network_ != nullptr);
     for (const SweepMessage &message : sweep_->take_messages()) {
         send(message);
         if (sweep_ == nullptr) {

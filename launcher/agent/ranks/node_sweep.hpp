@@ -35,7 +35,7 @@ class NodeSweep
     };
 
     NodeSweep(EventLoop &loop, WorkerThread &worker, const Settings &settings,
-              Refusals &refusals, Hooks hooks);
+              RejectedFrames &rejected, Hooks hooks);
 
     /* Sets the key that authenticates this node to neighbours. Call before the first set_plan(). */
     void set_job_key(const MessageKey &key) { job_key_ = key; }
@@ -75,7 +75,7 @@ class NodeSweep
     EventLoop &loop_;
     WorkerThread &worker_;
     const Settings &settings_;
-    Refusals &refusals_;
+    RejectedFrames &rejected_;
     Hooks hooks_;
     std::optional<MessageKey> job_key_;
     SweepPlan plan_;

@@ -5,6 +5,7 @@
 #include "agent/ranks/protector.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "image/memory/page_watch.hpp"
 
 #include <spdlog/spdlog.h>
@@ -40,6 +41,7 @@ Protector::Protector(bool is_wanted, std::size_t pool_bytes, std::size_t granule
 
 void Protector::add(int rank, pid_t pid, Fd descriptor, int error)
 {
+    CKPT_EXPECT(pool_);
     protections_.erase(rank);
     if (error != 0) {
         tell(rank, refusal(error));
@@ -73,6 +75,7 @@ void Protector::pause(const std::string &reason)
 {
     pause_ = next_pause_;
     next_pause_ = std::min(2 * next_pause_, longest_pause);
+    CKPT_INVARIANT(next_pause_ >= 1 && next_pause_ <= longest_pause);
     spdlog::warn("cow instead of cll for {} checkpoints: {}", pause_, reason);
 }
 

@@ -4,7 +4,8 @@
  */
 #include "agent/ranks/rank_page.hpp"
 
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
+#include "common/invariant.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -18,6 +19,9 @@ namespace ckpt
 
 namespace
 {
+
+/* The rank is another process, so no lock can take the place of atomic accesses. */
+static_assert(__atomic_always_lock_free(sizeof(std::uint64_t), nullptr));
 
 std::uint64_t load(const std::uint64_t &field)
 {
@@ -35,17 +39,18 @@ RankPage::RankPage(const Fd &file, int rank, int rank_count)
     : size_(CKPT_RANK_PAGE_SIZE(static_cast<std::size_t>(rank_count))),
       rank_count_(rank_count)
 {
+    CKPT_EXPECT(rank >= 0 && rank < rank_count);
     struct stat status;
 
     if (!file || fstat(file.get(), &status) < 0 ||
         static_cast<std::size_t>(status.st_size) < size_) {
-        refuse(Refusal::malformed, "rank {} brought no rank page of {} bytes", rank, size_);
+        reject(Rejection::malformed, "rank {} brought no rank page of {} bytes", rank, size_);
     }
     /* Otherwise the rank could truncate the file, and a read beyond its end would kill the
      * agent. */
     const int seals = fcntl(file.get(), F_GET_SEALS); /* -1: a file without seals */
     if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) {
-        refuse(Refusal::malformed, "rank {} brought a rank page whose size may change", rank);
+        reject(Rejection::malformed, "rank {} brought a rank page whose size may change", rank);
     }
     void *address =
         mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
@@ -57,7 +62,7 @@ RankPage::RankPage(const Fd &file, int rank, int rank_count)
         page->rank != static_cast<std::uint32_t>(rank) ||
         page->rank_count != static_cast<std::uint32_t>(rank_count)) {
         munmap(address, size_);
-        refuse(Refusal::malformed, "rank {}: what it brought is not its rank page", rank);
+        reject(Rejection::malformed, "rank {}: what it brought is not its rank page", rank);
     }
     page_ = page;
 }
@@ -90,11 +95,13 @@ std::vector<ckpt_clock> RankPage::clocks() const
 
 std::uint64_t RankPage::sent(int peer) const
 {
+    CKPT_EXPECT(peer >= 0 && peer < rank_count_);
     return load(ckpt_page_peers(page_)[peer].sent);
 }
 
 std::uint64_t RankPage::received(int peer) const
 {
+    CKPT_EXPECT(peer >= 0 && peer < rank_count_);
     return load(ckpt_page_peers(page_)[peer].received);
 }
 

@@ -26,7 +26,7 @@ struct PeerCounts {
 class RankPage
 {
   public:
-    /* Maps the page in `file`. Throws Refused unless it is this rank's page, or Error if it
+    /* Maps the page in `file`. Throws Rejected unless it is this rank's page, or Error if it
      * cannot be mapped. */
     RankPage(const Fd &file, int rank, int rank_count);
     ~RankPage();

@@ -4,6 +4,8 @@
  */
 #include "agent/ranks/rank_question.hpp"
 
+#include "common/invariant.hpp"
+
 #include <utility>
 
 namespace ckpt
@@ -16,6 +18,7 @@ void RankQuestion::ask(const std::vector<int> &ranks,
 
     for (int rank : ranks) {
         if (order(rank)) {
+            CKPT_INVARIANT(!asked_.contains(rank)); /* one question at a time */
             asked_[rank] = waiting;
             waiting->unanswered++;
         }
@@ -35,6 +38,7 @@ void RankQuestion::answered(int rank, const std::function<void()> &note)
     std::shared_ptr<Waiting> waiting = std::move(found->second);
     asked_.erase(found);
     note();
+    CKPT_INVARIANT(waiting->unanswered > 0);
     if (--waiting->unanswered == 0) {
         waiting->then();
     }

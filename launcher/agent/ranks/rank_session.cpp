@@ -4,7 +4,8 @@
  */
 #include "agent/ranks/rank_session.hpp"
 
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
+#include "common/invariant.hpp"
 #include "common/pidfd.hpp"
 #include "protocol/rank_message.hpp"
 
@@ -25,6 +26,8 @@ namespace ckpt
 
 namespace
 {
+
+static_assert(std::is_trivially_copyable_v<ckpt_message>);
 
 Fd passed_descriptor(msghdr &header)
 {
@@ -50,11 +53,11 @@ void decode(ckpt_message &message, std::size_t size)
     const int error = ckpt_message_decode(&message, size, CKPT_FROM_RANK, &wrong);
 
     if (error == -EPROTONOSUPPORT) {
-        refuse(Refusal::foreign, "a message of protocol version {}, not {}",
+        reject(Rejection::foreign, "a message of protocol version {}, not {}",
                message.version, CKPT_WIRE_VERSION);
     }
     if (error != 0) {
-        refuse(Refusal::malformed, "a message of {} bytes with an invalid '{}'", size, wrong);
+        reject(Rejection::malformed, "a message of {} bytes with an invalid '{}'", size, wrong);
     }
 }
 
@@ -87,7 +90,7 @@ RankSession::Received RankSession::receive(ckpt_message &message)
         passed_ = std::move(passed);
     }
     if ((header.msg_flags & MSG_TRUNC) != 0) {
-        refuse(Refusal::malformed, "a message of more than {} bytes", size);
+        reject(Rejection::malformed, "a message of more than {} bytes", size);
     }
     decode(message, static_cast<std::size_t>(size));
     cut_.answered(message);
@@ -100,14 +103,14 @@ void RankSession::hello(const ckpt_message &message)
     socklen_t size = sizeof peer;
 
     if (introduced()) {
-        refuse(Refusal::replayed, "rank {} introduced itself twice", rank_);
+        reject(Rejection::replayed, "rank {} introduced itself twice", rank_);
     }
     if (getsockopt(socket_.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0) {
         fail_errno(errno, "who sent HELLO");
     }
     const ckpt_msg_hello &hello = message.as.hello;
     if (static_cast<std::uint64_t>(peer.pid) != hello.pid) {
-        refuse(Refusal::forged, "HELLO of process {} came from process {}",
+        reject(Rejection::forged, "HELLO of process {} came from process {}",
                hello.pid, peer.pid);
     }
     rank_ = static_cast<int>(hello.rank);
@@ -121,6 +124,7 @@ void RankSession::hello(const ckpt_message &message)
     }
     cut_.hello(message);
     page_ = std::make_shared<RankPage>(take_passed(), rank_, rank_count_);
+    CKPT_INVARIANT(introduced() && rank_ < rank_count_);
 }
 
 /* unix(7): SIOCOUTQ counts the bytes that the other end has not received yet. */
@@ -156,12 +160,14 @@ bool RankSession::send(ckpt_message_type type, std::uint64_t epoch,
 
 void RankSession::signal() const
 {
+    CKPT_EXPECT(signal_ >= 1 && signal_ <= 64);
     /* If the thread is gone, so is the rank, and the end of its connection shows that. */
     (void)syscall(SYS_tgkill, pid_, tid_, signal_);
 }
 
 void RankSession::kill() const
 {
+    CKPT_EXPECT(process_);
     send_signal(process_, SIGKILL);
 }
 

@@ -37,14 +37,14 @@ class RankSession
     int process_descriptor() const { return process_.get(); }
 
     /* Reads one message, and the descriptor that comes with it. Throws
-     * Refused for an invalid message. */
+     * Rejected for an invalid message. */
     Received receive(ckpt_message &message);
     /* Returns the latest descriptor, once. */
     Fd take_passed() { return std::move(passed_); }
     /* The session is over: the caller takes process_descriptor(). */
     Fd take_process() { return std::move(process_); }
 
-    /* Checks HELLO and maps the page. Throws Refused if HELLO is invalid, Error for other
+    /* Checks HELLO and maps the page. Throws Rejected if HELLO is invalid, Error for other
      * failures. */
     void hello(const ckpt_message &message);
 

@@ -5,6 +5,7 @@
 #include "agent/ranks/salvage.hpp"
 
 #include "common/fault.hpp"
+#include "common/invariant.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -56,7 +57,8 @@ void Salvage::here(int rank)
     dead_.erase(rank);
     copies_.forget(rank); /* copies of another process, or of an earlier program */
     if (is_ghost(rank)) {
-        over(0, fmt::format("another process says it is rank {}", rank));
+        over(0, refusal(CKPT_REFUSAL_NOT_REPLAYABLE, "another process says it is rank {}",
+                        rank));
     }
 }
 
@@ -75,7 +77,7 @@ void Salvage::gone(const RankSession &rank, bool is_finished)
     }
     const int number = rank.rank();
     if (copies_.find(number) == nullptr) { /* whether its process lives on or not */
-        refuse_to_replay(number, obstacle(number, gone.cut));
+        refuse_to_replay(number, {CKPT_REFUSAL_NOT_REPLAYABLE, obstacle(number, gone.cut)});
         return;
     }
     hooks_.news({SalvageNews::Kind::begun, number, 0, 0, {}});
@@ -93,10 +95,10 @@ void Salvage::forget_end_of(int rank)
     }
 }
 
-void Salvage::refuse_to_replay(int rank, const std::string &why)
+void Salvage::refuse_to_replay(int rank, const Refusal &why)
 {
-    spdlog::warn("rank {} is not replayed: {}", rank, why);
-    hooks_.news({SalvageNews::Kind::failed, rank, 0, 0, why});
+    spdlog::warn("rank {} is not replayed: {}", rank, why.text());
+    hooks_.news({SalvageNews::Kind::failed, rank, 0, 0, why.text()});
 }
 
 /* Returns why the rank cannot be replayed, by everything that is known here. */
@@ -136,23 +138,26 @@ void Salvage::ended(int rank)
     loop_.forget(gone.process.get());
     ending_.erase(rank);
     dead_.insert(rank);
-    const std::string why =
-        ghost_ ? fmt::format("rank {} has died, too", ghost_->rank) : obstacle(rank, gone.cut);
+    const auto state = memory_.independent(); /* other processes may change it at any time */
+    const std::string why = ghost_   ? fmt::format("rank {} has died, too", ghost_->rank)
+                            : !state ? "the page of independent checkpoints is damaged"
+                                     : obstacle(rank, gone.cut);
     if (!why.empty()) {
-        refuse_to_replay(rank, why);
+        refuse_to_replay(rank, {CKPT_REFUSAL_NOT_REPLAYABLE, why});
         return;
     }
     const KeptCopy &copy = *copies_.find(rank);
     spdlog::info("rank {} has died; its independent checkpoint {} takes its place", rank,
                  copy.number);
-    ghost_.emplace(InPlace{rank, copy, gone.page, memory_.independent()->ranks[rank].interval,
+    ghost_.emplace(InPlace{rank, copy, gone.page, state->ranks.at(rank).interval,
                            Ghost(rank, copy.snapshot, gone.page->clocks(),
                                  copy.counts.received)});
+    CKPT_INVARIANT(ending_.count(rank) == 0 && dead_.contains(rank));
     fault_kill("agent-at-salvage");
     hooks_.ghost(rank, gone.cut);
 }
 
-void Salvage::over(std::uint64_t number, const std::string &why)
+void Salvage::over(std::uint64_t number, const Refusal &why)
 {
     if (!ghost_) {
         return;
@@ -170,6 +175,7 @@ void Salvage::over(std::uint64_t number, const std::string &why)
 void Salvage::say(const Ghost::Answer &answer)
 {
     if (answer) {
+        CKPT_EXPECT(ghost_);
         hooks_.said(ghost_->rank, *answer);
     }
 }
@@ -190,6 +196,7 @@ std::string Salvage::still_obstacle() const
 
 void Salvage::send(const action::Send &order, std::uint64_t epoch)
 {
+    CKPT_EXPECT(ghost_ && ghost_->rank == order.rank);
     Ghost::Answer answer = ghost_->answers.ordered(order.type, epoch);
 
     if (order.type == CKPT_MSG_SAVE) {
@@ -206,11 +213,13 @@ void Salvage::send(const action::Send &order, std::uint64_t epoch)
 
 void Salvage::set_targets(const std::vector<std::uint64_t> &targets)
 {
+    CKPT_EXPECT(ghost_);
     say(ghost_->answers.set_targets(targets));
 }
 
 void Salvage::set_expected(const std::vector<std::uint64_t> &expected)
 {
+    CKPT_EXPECT(ghost_);
     ghost_->answers.set_expected(expected);
 }
 

@@ -10,7 +10,7 @@
 #include "agent/messages/salvage_news.hpp"
 #include "agent/ranks/shared_memory.hpp"
 #include "common/event_loop.hpp"
-#include "protocol/actions.hpp"
+#include "protocol/cut/actions.hpp"
 #include "protocol/ghost.hpp"
 
 #include <functional>
@@ -42,7 +42,7 @@ class Salvage
     Salvage(const Salvage &) = delete;
     Salvage &operator=(const Salvage &) = delete;
 
-    /* Handle SHARED and KEPT. Throw Refused for an invalid message. */
+    /* Handle SHARED and KEPT. Throw Rejected for an invalid message. */
     void shared(RankSession &rank, const ckpt_message &message);
     void kept(RankSession &rank, const ckpt_message &message);
 
@@ -55,7 +55,7 @@ class Salvage
     bool is_under_way() const { return ghost_ || !ending_.empty(); }
     /* Ends the salvage that began with Hooks::ghost. number: of the checkpoint; 0: there is
      * none, and `why` gives the reason. */
-    void over(std::uint64_t number, const std::string &why);
+    void over(std::uint64_t number, const Refusal &why);
 
     /* The functions below concern the ghost that replaces a rank. */
     bool is_ghost(int rank) const { return ghost_ && ghost_->rank == rank; }
@@ -87,7 +87,7 @@ class Salvage
 
     void forget_end_of(int rank);
     void ended(int rank);
-    void refuse_to_replay(int rank, const std::string &why);
+    void refuse_to_replay(int rank, const Refusal &why);
     std::string obstacle(int rank, const RankCut &cut) const;
     std::string still_obstacle() const;
     void say(const Ghost::Answer &answer);

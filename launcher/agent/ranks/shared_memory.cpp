@@ -4,7 +4,8 @@
  */
 #include "agent/ranks/shared_memory.hpp"
 
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
+#include "common/invariant.hpp"
 
 #include <fmt/format.h>
 
@@ -32,7 +33,7 @@ void SharedMemory::add(const ckpt_message &message, Fd file, int rank_count)
 
     if (!file || fstat(file.get(), &status) < 0 || !S_ISREG(status.st_mode) ||
         message.as.shared.kind > CKPT_SHARED_LOG) {
-        refuse(Refusal::malformed, "SHARED of kind {} without a memory file ({})",
+        reject(Rejection::malformed, "SHARED of kind {} without a memory file ({})",
                message.as.shared.kind, message.text);
     }
     const std::pair key(status.st_dev, status.st_ino);
@@ -47,6 +48,7 @@ void SharedMemory::add(const ckpt_message &message, Fd file, int rank_count)
         page_.emplace(Fd(fcntl(file.get(), F_DUPFD_CLOEXEC, 0)), rank_count);
     }
     files_.emplace(key, std::move(file));
+    CKPT_INVARIANT(files_.size() <= most_files);
 }
 
 std::optional<IndependentState> SharedMemory::independent() const

@@ -23,7 +23,7 @@ class SharedMemory
 {
   public:
     /* A rank of a job with `rank_count` ranks has sent SHARED. A file that is here already is
-     * kept once. If there are too many files, obstacle() reports that. Throws Refused for an
+     * kept once. If there are too many files, obstacle() reports that. Throws Rejected for an
      * invalid message. */
     void add(const ckpt_message &message, Fd file, int rank_count);
 

@@ -5,6 +5,8 @@
  */
 #include "agent/ranks/signal_watch.hpp"
 
+#include "common/invariant.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -80,6 +82,7 @@ void remind(const RankSession &session, std::uint64_t taken)
 
 SignalOfThread read_signal_of_thread(const std::string &status, int signal)
 {
+    CKPT_EXPECT(signal >= 1 && signal <= 64);
     std::istringstream lines(status);
     std::string name;
     SignalOfThread result;
@@ -104,6 +107,7 @@ SignalWatch::SignalWatch(EventLoop &loop, Deaf deaf)
 
 void SignalWatch::ask(const RankSession &session, std::uint64_t epoch)
 {
+    CKPT_EXPECT(session.rank() >= 0);
     const bool is_known = known_.erase(session.rank()) > 0 && is_held_up(session);
 
     asked_[session.rank()] = {&session, epoch, session.page().signals_taken(),

@@ -4,6 +4,8 @@
  */
 #include "agent/ranks/unprotected.hpp"
 
+#include "common/invariant.hpp"
+
 #include <utility>
 
 namespace ckpt
@@ -31,6 +33,7 @@ void Unprotected::under_way(Time since, Time now, Duration interval)
 
 std::optional<Unprotected::News> Unprotected::news(Time now, Duration interval)
 {
+    CKPT_INVARIANT(since_.has_value() == (failures_ > 0));
     if (!since_) {
         told_overdue_ = false;
         return std::exchange(told_, false) ? std::optional(News{}) : std::nullopt;

@@ -5,6 +5,7 @@
 #include "agent/supervision/node_watch.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "agent/supervision/member_table.hpp"
 
 #include <fmt/format.h>
@@ -58,11 +59,22 @@ NodeWatch::~NodeWatch()
 void NodeWatch::work()
 {
     while (!ending_) {
-        loop_.turn(std::chrono::steady_clock::now() + std::chrono::hours(1));
+        turn();
         if (!has_heard_ && service_.has_heard()) {
             has_heard_ = true;
             tell_heard();
         }
+    }
+}
+
+/* A violated invariant ends the handling of an event. The heartbeats go on, as a node that falls
+ * silent would be taken for lost. */
+void NodeWatch::turn()
+{
+    try {
+        loop_.turn(std::chrono::steady_clock::now() + std::chrono::hours(1));
+    } catch (const InvariantViolated &) {
+        worker_.reply([] {}); /* wakes up the agent */
     }
 }
 

@@ -39,6 +39,7 @@ class NodeWatch
 
   private:
     void work();
+    void turn();
     void changed(const membership::action::Install &change);
     void tell_heard();
     void tell_over(const std::string &why);

@@ -52,9 +52,9 @@ json frame_of(const SalvageNews &news)
 
 SupervisorLink::SupervisorLink(EventLoop &loop, WorkerThread &worker,
                                const LocalNode &local, const Settings &settings,
-                               Refusals &refusals, Hooks hooks)
+                               RejectedFrames &rejected, Hooks hooks)
     : loop_(loop), worker_(worker), local_(local), settings_(settings),
-      refusals_(refusals), hooks_(std::move(hooks)),
+      rejected_(rejected), hooks_(std::move(hooks)),
       ended_(loop, {[this](int rank) {
                         stopped_.erase(rank);
                         awaited_.erase(rank);
@@ -98,7 +98,7 @@ void SupervisorLink::connect_to(const std::optional<SupervisorFile> &file)
     }
     peer_ = std::make_unique<PeerConnection>(
         loop_, worker_, supervised_as(settings_.host, settings_.incarnation),
-        file->address, "supervised", refusals_,
+        file->address, "supervised", rejected_,
         PeerConnection::Handlers{[this] { introduce(); },
                                  [this](const json &frame) { order(frame); },
                                  [this] {

@@ -42,7 +42,7 @@ class SupervisorLink
     };
 
     SupervisorLink(EventLoop &loop, WorkerThread &worker, const LocalNode &local,
-                   const Settings &settings, Refusals &refusals, Hooks hooks);
+                   const Settings &settings, RejectedFrames &rejected, Hooks hooks);
 
     /* Events of this node's ranks. */
     void rank_here(const RankSession &rank);
@@ -89,7 +89,7 @@ class SupervisorLink
     WorkerThread &worker_;
     const LocalNode &local_;
     const Settings &settings_;
-    Refusals &refusals_;
+    RejectedFrames &rejected_;
     Hooks hooks_;
     EndedProcesses ended_;
     std::unique_ptr<PeerConnection> peer_;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/error.hpp"
+#include "common/refusal.hpp"
 
 #include <memory>
 #include <string>
@@ -34,12 +35,14 @@ enum Exit : int {
     exit_resume = 75,   /* ended early, to be resumed (EX_TEMPFAIL) */
 };
 
-/* An error that determines the exit code of the program. */
+/* An error that determines the exit code of the program. Refusals: see stop_refused(). */
 class CommandError : public Error
 {
   public:
-    CommandError(Exit status, const std::string &text)
-        : Error(text), status_(status)
+    /* identity: only for exit_refused. */
+    CommandError(Exit status, const std::string &text,
+                 ckpt_refusal identity = CKPT_REFUSAL_NONE)
+        : Error(text, 0, identity), status_(status)
     {
     }
 
@@ -57,6 +60,19 @@ template <typename... Args>
                        fmt::format(format, std::forward<Args>(args)...));
 }
 
+/* Ends the program with exit_refused: the request is not possible now. */
+[[noreturn]] inline void stop_refused(const Refusal &why)
+{
+    throw CommandError(exit_refused, why.detail(), why.identity());
+}
+
+template <typename... Args>
+[[noreturn]] void stop_refused(ckpt_refusal identity, fmt::format_string<Args...> format,
+                               Args &&...args)
+{
+    stop_refused({identity, fmt::format(format, std::forward<Args>(args)...)});
+}
+
 class Command
 {
   public:
@@ -65,6 +81,8 @@ class Command
     virtual void declare(CLI::App &app) = 0;
     /* rest: the words after "--". Returns the exit code. Throws Error. */
     virtual int run(const Words &rest) = 0;
+    /* Whether run() was asked for JSON. Then a refusal is printed as JSON as well. */
+    virtual bool prints_json() const { return false; }
     /* Returns how help texts call the words after "--"; "" if no words are
      * allowed. */
     virtual std::string rest_usage() const { return ""; }
@@ -83,9 +101,6 @@ std::unique_ptr<Command> make_swap_command();
 std::unique_ptr<Command> make_trace_command();
 std::unique_ptr<Command> make_tune_command();
 std::unique_ptr<Command> make_verify_command();
-
-/* The default of --dir. */
-inline constexpr const char *default_directory = "./ckpt";
 
 /* Runs the whole program; argv includes argv[0]. Returns the exit code. */
 int run_program(const Words &argv);

@@ -6,6 +6,7 @@
 
 #include "common/durations.hpp"
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "redundancy/scheme.hpp"
 
 #include <fmt/core.h>
@@ -37,6 +38,7 @@ std::vector<Level> split(const std::string &text)
                           colon < part.size() ? part.substr(colon + 1) : "every"});
         at = end + 1;
     }
+    CKPT_INVARIANT(!levels.empty());
     return levels;
 }
 

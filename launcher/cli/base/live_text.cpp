@@ -4,6 +4,8 @@
  */
 #include "cli/base/live_text.hpp"
 
+#include "common/invariant.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,6 +66,7 @@ void LiveText::fit(std::vector<std::string> &lines) const
 {
     const winsize size = terminal_size();
 
+    CKPT_INVARIANT(size.ws_row > 0 && size.ws_col > 0);
     lines.resize(std::min<std::size_t>(lines.size(), size.ws_row - 1));
     for (std::string &line : lines) {
         line.resize(std::min<std::size_t>(line.size(), size.ws_col - 1));

@@ -19,9 +19,15 @@ namespace ckpt::cli
 struct Program {
     Program();
 
+    /* Returns the command of a subcommand of `app`. */
+    Command &command(const CLI::App &subcommand) const;
+
     /* Returns how help texts call the words after "--" for this subcommand; "" if no
      * words are allowed. */
-    std::string rest_usage(const CLI::App &subcommand) const;
+    std::string rest_usage(const CLI::App &subcommand) const
+    {
+        return command(subcommand).rest_usage();
+    }
 
     CLI::App app;
     std::vector<std::unique_ptr<Command>> commands;

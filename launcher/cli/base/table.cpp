@@ -4,8 +4,9 @@
  */
 #include "cli/base/table.hpp"
 
+#include "common/invariant.hpp"
+
 #include <algorithm>
-#include <cassert>
 
 namespace ckpt::cli
 {
@@ -24,12 +25,13 @@ Table::Table(std::vector<std::string> headings)
 
 void Table::add(std::vector<std::string> cells)
 {
-    assert(cells.size() == rows_.front().size());
+    CKPT_EXPECT(cells.size() == rows_.front().size());
     rows_.push_back(std::move(cells));
 }
 
 std::string Table::text() const
 {
+    CKPT_INVARIANT(!rows_.empty());
     std::vector<std::size_t> widths(rows_.front().size(), 0);
     for (const auto &row : rows_) {
         for (std::size_t i = 0; i < row.size(); i++) {

@@ -32,12 +32,10 @@ class CheckpointCommand : public Command
         app.add_option("JOB", job_,
                        "Process id of mpirun, or the job's name [the only "
                        "job running in the directory]");
-        add_directory_option(app, directory_);
-        add_flag(app, "--kill", kill_,
-                 "Kill all ranks once the checkpoint is committed");
-        add_flag(app, "--json", json_, "Print everything known, as JSON");
-        add_flag(app, "--pmix", pmix_,
-                 "Ask by way of the PMIx server in mpirun, not the agent");
+        add_option(app, "--dir", directory_);
+        add_option(app, "--kill", kill_);
+        add_option(app, "--json", json_);
+        add_option(app, "--pmix", pmix_);
     }
 
     int run(const Words &) override
@@ -57,13 +55,15 @@ class CheckpointCommand : public Command
                       job.status.job);
         }
         if (reply->event == "error") {
-            stop_with(exit_refused, "job {}: {}", job.status.job,
-                      reply->error);
+            stop_refused(control::refusal_of(*reply).after(
+                fmt::format("job {}: ", job.status.job)));
         }
         print(reply->result);
         warn_of_input(reply->result.name, job.status.launcher_pid);
         return exit_done;
     }
+
+    bool prints_json() const override { return json_; }
 
   private:
     /* Returns nothing if the job has ended. */
@@ -117,7 +117,7 @@ class CheckpointCommand : public Command
     {
         const control::Status status = find_job(directories_of(directory_), job_).status;
         if (is_swapped_out(status)) {
-            stop_with(exit_refused, "job {} is swapped out", status.job);
+            stop_refused(CKPT_REFUSAL_SWAPPED_OUT, "job {} is swapped out", status.job);
         }
         return status.launcher_pid;
     }

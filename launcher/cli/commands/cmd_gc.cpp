@@ -4,7 +4,6 @@
  */
 #include "cli/jobs/checkpoints.hpp"
 #include "cli/base/options.hpp"
-#include "cli/base/usage.hpp"
 #include "common/host.hpp"
 #include "image/store/job_owner.hpp"
 #include "image/store/node_garbage.hpp"
@@ -56,13 +55,9 @@ class GcCommand : public Command
     void declare(CLI::App &app) override
     {
         app.add_option("JOB", job_, "Only those of this job");
-        add_directory_option(app, directory_);
-        add_option(app, "--keep", keep_,
-                   "Committed checkpoints to keep of each job")
-            ->check(whole_number_from(1))
-            ->capture_default_str()
-            ->type_name("N");
-        add_flag(app, "--dry-run", dry_run_, "Print only what would go");
+        add_option(app, "--dir", directory_);
+        add_option(app, "--keep", keep_);
+        add_option(app, "--dry-run", dry_run_);
     }
 
     int run(const Words &) override
@@ -156,7 +151,7 @@ class GcCommand : public Command
 
     std::string job_;
     std::string directory_;
-    std::size_t keep_ = 2;
+    std::size_t keep_ = 0;
     bool dry_run_ = false;
     mutable std::size_t removed_ = 0;
 };

@@ -6,7 +6,6 @@
 #include "cli/jobs/image_view.hpp"
 #include "cli/base/json_text.hpp"
 #include "cli/base/options.hpp"
-#include "cli/base/usage.hpp"
 #include "cli/run/run_line.hpp"
 #include "cli/base/table.hpp"
 #include "common/durations.hpp"
@@ -134,12 +133,10 @@ class InspectCommand : public Command
     {
         app.add_option("CHECKPOINT", checkpoint_,
                        "JOB/NUMBER, JOB, or a path [newest committed one]");
-        add_directory_option(app, directory_);
-        add_key_option(app, key_);
-        add_option(app, "--rank", rank_, "Everything about one rank")
-            ->check(whole_number_from(0))
-            ->type_name("RANK");
-        add_flag(app, "--json", json_, "Print as JSON");
+        add_option(app, "--dir", directory_);
+        add_option(app, "--key", key_);
+        add_option(app, "--rank", rank_);
+        add_option(app, "--json", json_);
     }
 
     int run(const Words &) override

@@ -89,8 +89,8 @@ class ListCommand : public Command
     void declare(CLI::App &app) override
     {
         app.add_option("JOB", job_, "Only those of this job");
-        add_directory_option(app, directory_);
-        add_flag(app, "--json", json_, "Print as JSON");
+        add_option(app, "--dir", directory_);
+        add_option(app, "--json", json_);
     }
 
     int run(const Words &) override

@@ -8,7 +8,6 @@
 #include "cli/jobs/jobs.hpp"
 #include "cli/run/launch_process.hpp"
 #include "cli/base/options.hpp"
-#include "cli/base/usage.hpp"
 #include "cli/run/output_files.hpp"
 #include "cli/base/progress_line.hpp"
 #include "cli/files/restart_input.hpp"
@@ -43,20 +42,13 @@ class RestartCommand : public Command
     {
         app.add_option("CHECKPOINT", checkpoint_,
                        "JOB/NUMBER, JOB, or a path [newest committed one]");
-        add_directory_option(app, directory_);
-        add_option(app, "--mpirun", mpirun_,
-                   "Launcher to start [the recorded one]")
-            ->type_name("PROGRAM");
-        add_option(app, "--verify", verify_,
-                   "How much to read first: none, quick or full")
-            ->check(one_of({"none", "quick", "full"}))
-            ->capture_default_str()
-            ->type_name("HOW");
-        add_key_option(app, key_);
-        add_files_option(app, files_);
-        add_flag(app, "--force", force_,
-                 "Start even if the job seems to be running");
-        add_flag(app, "--print", print_, "Print the command only");
+        add_option(app, "--dir", directory_);
+        add_option(app, "--mpirun", mpirun_);
+        add_option(app, "--verify", verify_);
+        add_option(app, "--key", key_);
+        add_option(app, "--files", files_);
+        add_option(app, "--force", force_);
+        add_option(app, "--print", print_);
     }
 
     int run(const Words &rest) override
@@ -152,10 +144,10 @@ class RestartCommand : public Command
 
     [[noreturn]] static void refuse(const std::string &job, const std::string &why)
     {
-        stop_with(exit_refused,
-                  "job {} is still running ({}); end it first, or use --force if you know that "
-                  "it is not",
-                  job, why);
+        stop_refused(CKPT_REFUSAL_JOB_RUNNING,
+                     "job {} is still running ({}); end it first, or use --force if you know "
+                     "that it is not",
+                     job, why);
     }
 
     static void print(const Invocation &invocation, const std::filesystem::path &input)
@@ -175,8 +167,8 @@ class RestartCommand : public Command
     std::string directory_;
     std::string mpirun_;
     std::string key_;
-    std::string files_ = "rollback";
-    std::string verify_ = "quick";
+    std::string files_;
+    std::string verify_;
     std::string token_ = make_owner_token();
     bool force_ = false;
     bool print_ = false;

@@ -8,7 +8,6 @@
 #include "cli/jobs/jobs.hpp"
 #include "cli/base/options.hpp"
 #include "cli/launchers/program_file.hpp"
-#include "cli/base/usage.hpp"
 #include "cli/jobs/wait_notice.hpp"
 #include "cli/base/warning.hpp"
 #include "common/durations.hpp"
@@ -38,37 +37,16 @@ class RunCommand : public Command
     void declare(CLI::App &app) override
     {
         settings_.declare(app);
-        add_option(app, "--max-restarts", limits_.restarts,
-                   "Give up after N restarts")
-            ->check(whole_number_from(0))
-            ->capture_default_str()
-            ->type_name("N");
-        add_option(app, "--back-off", back_off_,
-                   "Wait before a second restart from one checkpoint; doubled each time")
-            ->capture_default_str()
-            ->type_name("TIME");
-        add_flag(app, "--no-fresh-start", no_fresh_start_,
-                 "Do not start over if a job is lost before its first checkpoint");
-        add_option(app, "--spares", spares_, "Hold back the last N nodes of the command")
-            ->type_name("N");
-        add_option(app, "--min-nodes", min_nodes_, "Give up if fewer nodes are left")
-            ->capture_default_str()
-            ->type_name("N");
-        add_option(app, "--swap-signal", swap_signals_,
-                   "Signals on which the job is swapped out, until SIGCONT")
-            ->type_name("SIGNAL,...");
-        add_option(app, "--migrate-signal", migrate_signals_,
-                   "Signals on which the job leaves nodes that --nodes-file does not list")
-            ->type_name("SIGNAL,...");
-        add_option(app, "--nodes-file", nodes_file_,
-                   "Lists the nodes that the job may use, one a line")
-            ->type_name("FILE");
-        add_option(app, "--unprotected", unprotected_,
-                   "What becomes of a job that cannot be saved for an interval: go on, or stop")
-            ->check(one_of({"go", "stop"}))
-            ->capture_default_str()
-            ->type_name("WHAT");
-        add_run_files_option(app, files_);
+        add_option(app, "--max-restarts", limits_.restarts);
+        add_option(app, "--files", files_);
+        add_option(app, "--back-off", back_off_);
+        add_option(app, "--no-fresh-start", no_fresh_start_);
+        add_option(app, "--unprotected", unprotected_);
+        add_option(app, "--spares", spares_);
+        add_option(app, "--min-nodes", min_nodes_);
+        add_option(app, "--swap-signal", swap_signals_);
+        add_option(app, "--migrate-signal", migrate_signals_);
+        add_option(app, "--nodes-file", nodes_file_);
         batch_.declare(app);
     }
 
@@ -100,12 +78,8 @@ class RunCommand : public Command
     JobRun::Options options(const Words &command)
     {
         JobRun::Options options;
-        try {
-            limits_.back_off = std::chrono::duration_cast<std::chrono::milliseconds>(
-                parse_duration(back_off_));
-        } catch (const Error &problem) {
-            stop_with(exit_usage, "--back-off: {}", problem.what());
-        }
+        limits_.back_off =
+            std::chrono::duration_cast<std::chrono::milliseconds>(parse_duration(back_off_));
         try {
             options.swaps = parse_signals(swap_signals_);
         } catch (const Error &problem) {
@@ -197,7 +171,7 @@ class RunCommand : public Command
             require_job_name(settings_.name());
             make_job_directory(directory / settings_.name());
         } catch (const Error &problem) {
-            stop_with(exit_refused, "{}", problem.what());
+            stop_refused(refusal_of(problem, CKPT_REFUSAL_UNUSABLE_DIRECTORY));
         }
     }
 
@@ -227,15 +201,15 @@ class RunCommand : public Command
     JobSettings settings_;
     BatchOptions batch_;
     RestartPolicy::Limits limits_;
-    std::string back_off_ = "1s";
+    std::string back_off_;
     bool no_fresh_start_ = false;
     std::size_t spares_ = 0;
-    std::size_t min_nodes_ = 1;
+    std::size_t min_nodes_ = 0;
     std::string swap_signals_;
     std::string migrate_signals_;
     std::string nodes_file_;
-    std::string files_ = "rollback";
-    std::string unprotected_ = "go";
+    std::string files_;
+    std::string unprotected_;
 };
 
 } // namespace

@@ -58,8 +58,8 @@ StoredJob stored_job(const Tiers &tiers, const std::string &name)
 nlohmann::json to_json(const RunningJob &job)
 {
     nlohmann::json json = job.status;
-    if (job.status.refused.empty()) {
-        json.erase("refused");
+    if (job.status.rejected.empty()) {
+        json.erase("rejected");
     }
     json["running"] = !is_swapped_out(job.status);
     return json;
@@ -135,15 +135,26 @@ std::string to_text_redundancy(const control::Status &status)
     return text;
 }
 
-/* Counts refused messages and connections, by reason. */
-std::string to_text_refused(const control::Status &status)
+/* Counts refused and failed checkpoints, by reason. */
+std::string to_text_refusals(const control::Status &status)
 {
     std::string text;
 
-    for (const auto &[why, count] : status.refused) {
+    for (const auto &[why, count] : status.refusals) {
         text += fmt::format("{} {} {}", text.empty() ? "" : ",", count, why);
     }
-    return text.empty() ? text : fmt::format("  refused:{}\n", text);
+    return text.empty() ? text : fmt::format("  not taken:{}\n", text);
+}
+
+/* Counts rejected messages and connections, by reason. */
+std::string to_text_rejected(const control::Status &status)
+{
+    std::string text;
+
+    for (const auto &[why, count] : status.rejected) {
+        text += fmt::format("{} {} {}", text.empty() ? "" : ",", count, why);
+    }
+    return text.empty() ? text : fmt::format("  rejected:{}\n", text);
 }
 
 std::string to_text_swapped_out(const control::Status &status)
@@ -194,9 +205,10 @@ std::string to_text(const RunningJob &job)
         text += fmt::format("  UNPROTECTED since {}\n", day_and_time(status.unprotected_since));
     }
     if (!status.last_error.empty()) {
-        text += fmt::format("  last failure: {}\n", status.last_error);
+        text += fmt::format("  last failure: {}\n", last_failure(status).text());
     }
-    text += to_text_refused(status);
+    text += to_text_refusals(status);
+    text += to_text_rejected(status);
     return text;
 }
 
@@ -210,21 +222,17 @@ std::string to_text(const StoredJob &job)
 class StatusCommand : public Command
 {
   public:
+    bool prints_json() const override { return json_; }
+
     void declare(CLI::App &app) override
     {
         app.add_option("JOB", job_,
                        "Process id of mpirun, or the job's name [all jobs of "
                        "the directory]");
-        add_directory_option(app, directory_);
-        CLI::Option *json = add_flag(app, "--json", json_, "Print as JSON");
-        CLI::Option *metrics =
-            add_flag(app, "--prometheus", metrics_,
-                     "Print metrics of the jobs that run on this host, for Prometheus");
-        app.add_flag("--watch{1}", watch_,
-                     "Show one job until it ends, updated every TIME (=TIME) [1 s]")
-            ->envname("CKPT_WATCH")
-            ->excludes(json)
-            ->excludes(metrics);
+        add_option(app, "--dir", directory_);
+        CLI::Option *json = add_option(app, "--json", json_);
+        CLI::Option *metrics = add_option(app, "--prometheus", metrics_);
+        add_option(app, "--watch", watch_)->excludes(json)->excludes(metrics);
         metrics->excludes(json);
     }
 

@@ -36,7 +36,7 @@ control::Result ask_run(const TierDirectories &directories, const std::string &j
                   directories.text());
     }
     if (reply->event == "error") {
-        stop_with(exit_refused, "job {}: {}", job, reply->error);
+        stop_refused(control::refusal_of(*reply).after(fmt::format("job {}: ", job)));
     }
     return reply->result;
 }
@@ -49,13 +49,10 @@ class RunRequestCommand : public Command
     void declare(CLI::App &app) override
     {
         app.add_option("JOB", job_, "The job's name")->required();
-        add_directory_option(app, directory_);
+        add_option(app, "--dir", directory_);
         if (request_.command == "migrate") {
-            add_option(app, "--from", request_.from, "Node that is to be free")
-                ->required()
-                ->type_name("NODE");
-            add_option(app, "--to", request_.to, "Node in its place [a spare one]")
-                ->type_name("NODE");
+            add_option(app, "--from", request_.from);
+            add_option(app, "--to", request_.to);
         }
     }
 

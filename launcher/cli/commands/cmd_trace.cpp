@@ -52,10 +52,9 @@ class TraceCommand : public Command
     {
         app.add_option("CHECKPOINT", checkpoint_,
                        "JOB/NUMBER, JOB, or a path [newest committed one]");
-        add_directory_option(app, directory_);
-        add_option(app, "--svg", svg_, "Draw the space-time diagram")
-            ->type_name("FILE");
-        add_flag(app, "--json", json_, "Print the events as JSON");
+        add_option(app, "--dir", directory_);
+        add_option(app, "--svg", svg_);
+        add_option(app, "--json", json_);
     }
 
     int run(const Words &) override

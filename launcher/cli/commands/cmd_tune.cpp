@@ -19,7 +19,7 @@ class TuneCommand : public Command
     void declare(CLI::App &app) override
     {
         settings_.declare(app);
-        add_flag(app, "--print", print_, "Print the text, not the path");
+        add_option(app, "--print", print_);
     }
 
     int run(const Words &) override

@@ -24,8 +24,8 @@ class VerifyCommand : public Command
     {
         app.add_option("CHECKPOINT", checkpoint_,
                        "JOB/NUMBER, JOB, or a path [newest committed one]");
-        add_directory_option(app, directory_);
-        add_key_option(app, key_);
+        add_option(app, "--dir", directory_);
+        add_option(app, "--key", key_);
     }
 
     int run(const Words &) override

@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "image/seal/image_key.hpp"
 #include "image/store/job_directory.hpp"
 
@@ -363,6 +364,7 @@ void JobInput::allow_more()
 
 void JobInput::feed()
 {
+    CKPT_EXPECT(sink_ && fed_ < std::min(size_, allowed_));
     std::array<char, buffer_size> bytes;
     const auto size =
         std::min<std::uint64_t>(bytes.size(), std::min(size_, allowed_) - fed_);
@@ -379,6 +381,7 @@ void JobInput::feed()
         return;
     }
     fed_ += written > 0 ? static_cast<std::uint64_t>(written) : 0;
+    CKPT_INVARIANT(fed_ <= size_);
     watch();
 }
 

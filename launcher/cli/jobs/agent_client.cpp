@@ -6,6 +6,7 @@
 
 #include "common/error.hpp"
 #include "common/fd.hpp"
+#include "common/invariant.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -58,6 +59,7 @@ std::optional<Fd> connect_to(const std::filesystem::path &path)
 
 void send_line(int fd, const std::string &line)
 {
+    CKPT_EXPECT(line.ends_with('\n'));
     std::size_t sent = 0;
     while (sent < line.size()) {
         ssize_t put = send(fd, line.data() + sent, line.size() - sent,

@@ -6,8 +6,8 @@
 
 #include "cli/files/file_rollback.hpp"
 #include "cli/base/options.hpp"
-#include "cli/base/usage.hpp"
 #include "cli/jobs/wait_notice.hpp"
+#include "common/invariant.hpp"
 #include "gather/gather_plan.hpp"
 #include "image/seal/image_key.hpp"
 #include "image/store/node_record.hpp"
@@ -53,20 +53,21 @@ void require_prospect(const Tiers &tiers, const Checkpoint &checkpoint,
                       const Prospects &prospects)
 {
     if (prospects.not_on_nodes.contains(checkpoint.number)) {
-        fail("some of its pieces are missing on the nodes");
+        refuse(CKPT_REFUSAL_UNUSABLE_CHECKPOINT, "some of its pieces are missing on the nodes");
     }
     if (!may_survive(tiers, checkpoint, prospects)) {
-        fail("it was on nodes that are lost");
+        refuse(CKPT_REFUSAL_UNUSABLE_CHECKPOINT, "it was on nodes that are lost");
     }
 }
 
 /* Checked even if the checkpoint is not verified. */
 void require_key(const Checkpoint &checkpoint)
 {
+    CKPT_EXPECT(checkpoint.manifest.has_value());
     if (checkpoint.manifest->is_encrypted() && !image_key()) {
         throw Error(fmt::format("checkpoint {} is encrypted: give its key (--key)",
                                 checkpoint.name()),
-                    EKEYREJECTED);
+                    EKEYREJECTED, CKPT_REFUSAL_WRONG_KEY);
     }
 }
 
@@ -129,27 +130,6 @@ void require_name_of_job(const std::string &word)
     }
 }
 
-void add_files_option(CLI::App &app, std::string &how)
-{
-    add_option(app, "--files", how,
-               "What becomes of files that were changed since the checkpoint: rollback, check "
-               "or ignore")
-        ->check(one_of({"rollback", "check", "ignore"}))
-        ->capture_default_str()
-        ->type_name("HOW");
-}
-
-void add_run_files_option(CLI::App &app, std::string &how)
-{
-    add_option(app, "--files", how,
-               "What becomes of files that were changed since the checkpoint: rollback, check "
-               "or ignore; conceal: others do not see them before the next one, and they roll "
-               "back")
-        ->check(one_of({"rollback", "check", "ignore", "conceal"}))
-        ->capture_default_str()
-        ->type_name("HOW");
-}
-
 Tiers require_tiers(const TierDirectories &directories)
 {
     const WaitNotice notice(directories.text());
@@ -198,6 +178,27 @@ std::string why_none(const TierDirectories &directories, const std::string &job)
     return why;
 }
 
+/* Opens all pieces, and with Verification::full reads them. */
+void read_pieces(const Checkpoint &checkpoint, Verification how,
+                 const std::function<void(std::uint64_t, std::uint64_t)> &progress)
+{
+    std::uint64_t all = checkpoint.manifest->bytes();
+    std::uint64_t before = 0;
+    for (const Piece &piece : checkpoint.manifest->pieces) {
+        NodeFileReader reader =
+            open_piece(checkpoint.directory, *checkpoint.manifest, piece);
+        if (how == Verification::full) {
+            reader.verify([&](std::uint64_t done, std::uint64_t) {
+                if (progress) {
+                    progress(std::min(before + done, all), all);
+                }
+            });
+        }
+        before += piece.bytes;
+    }
+    CKPT_INVARIANT(before == all);
+}
+
 } // namespace
 
 FoundCheckpoint find_checkpoint(const TierDirectories &directories,
@@ -241,23 +242,16 @@ void verify_checkpoint(
     const Checkpoint &checkpoint, Verification how,
     const std::function<void(std::uint64_t, std::uint64_t)> &progress)
 {
+    CKPT_EXPECT(checkpoint.manifest.has_value());
     require_key(checkpoint);
     if (how == Verification::none || checkpoint.is_on_nodes) {
         return; /* the nodes verify these when they gather them */
     }
-    std::uint64_t all = checkpoint.manifest->bytes();
-    std::uint64_t before = 0;
-    for (const Piece &piece : checkpoint.manifest->pieces) {
-        NodeFileReader reader =
-            open_piece(checkpoint.directory, *checkpoint.manifest, piece);
-        if (how == Verification::full) {
-            reader.verify([&](std::uint64_t done, std::uint64_t) {
-                if (progress) {
-                    progress(std::min(before + done, all), all);
-                }
-            });
-        }
-        before += piece.bytes;
+    try {
+        read_pieces(checkpoint, how, progress);
+    } catch (const Error &problem) {
+        const Refusal why = refusal_of(problem, CKPT_REFUSAL_UNUSABLE_CHECKPOINT);
+        throw Error(why.detail(), problem.code(), why.identity());
     }
 }
 
@@ -297,11 +291,12 @@ newest_usable(const TierDirectories &directories, const std::string &job,
         }
         try {
             if (checkpoint.is_useless()) {
-                fail("{}", checkpoint.reason);
+                refuse(CKPT_REFUSAL_UNUSABLE_CHECKPOINT, "{}", checkpoint.reason);
             }
             if (prospects.not_replayed.contains(checkpoint.number)) {
-                fail("the replay of the rank has failed");
+                refuse(CKPT_REFUSAL_NOT_REPLAYABLE, "the replay of the rank has failed");
             }
+            CKPT_INVARIANT(checkpoint.manifest.has_value());
             require_key(checkpoint);
             if (checkpoint.is_on_nodes) {
                 require_prospect(*tiers, checkpoint, prospects);
@@ -312,7 +307,7 @@ newest_usable(const TierDirectories &directories, const std::string &job,
             return checkpoint;
         } catch (const Error &damage) {
             fmt::print(stderr, "ckpt: {} cannot be used: {}\n", checkpoint.name(),
-                       damage.what());
+                       message_of(damage));
             problem = problem ? problem : damage;
         }
     }

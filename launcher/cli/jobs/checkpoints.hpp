@@ -26,12 +26,6 @@ TierDirectories directories_of(const std::string &option);
  * jobs. */
 void require_name_of_job(const std::string &word);
 
-/* Declares --files, with its value in `how`. */
-void add_files_option(CLI::App &app, std::string &how);
-
-/* The same for `ckpt run`, which also accepts the value for concealed files. */
-void add_run_files_option(CLI::App &app, std::string &how);
-
 /* Returns the directories that exist; throws CommandError(exit_not_found) if none exists. */
 Tiers require_tiers(const TierDirectories &directories);
 

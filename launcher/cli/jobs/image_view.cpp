@@ -5,6 +5,7 @@
 #include "cli/jobs/image_view.hpp"
 
 #include "common/durations.hpp"
+#include "common/invariant.hpp"
 
 #include "ckpt/input.h"
 
@@ -92,6 +93,7 @@ std::string protection_text(std::uint32_t protection)
 Json view_of_region(const RankImage &image, std::size_t index,
                     std::uint64_t stored)
 {
+    CKPT_EXPECT(index < image.regions.size());
     const ckpt_region &region = image.regions[index];
     Json json = {{"start", fmt::format("{:#x}", region.start)},
                  {"end", fmt::format("{:#x}", region.end)},
@@ -111,6 +113,7 @@ Json view_of_region(const RankImage &image, std::size_t index,
 Json view_of_regions(const RankImage &image, std::uint64_t chunk_size)
 {
     const std::vector<std::uint64_t> stored = stored_bytes(image, chunk_size);
+    CKPT_INVARIANT(stored.size() == image.regions.size());
     Json list = Json::array();
     for (std::size_t i = 0; i < image.regions.size(); i++) {
         list.push_back(view_of_region(image, i, stored[i]));

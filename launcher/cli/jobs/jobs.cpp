@@ -196,8 +196,8 @@ std::string names_of(const std::vector<RunningJob> &jobs)
                   name, directories.text());
     }
     if (state->state == "running" && state->host != host_name()) {
-        stop_with(exit_refused, "job {} runs on {}: use ckpt there", name,
-                  state->host);
+        stop_refused(CKPT_REFUSAL_JOB_ELSEWHERE, "job {} runs on {}: use ckpt there", name,
+                     state->host);
     }
     std::string text = fmt::format("job {} is not running", name);
     if (state->state == "running" && is_running(state->launcher_pid)) {
@@ -304,9 +304,9 @@ RunningJob find_job(const TierDirectories &directories, const std::string &word)
     if (is_number(word)) {
         Diagnosis why = why_no_agent(std::stoi(word));
         if (why.may_pass) {
-            throw NotYet(why.status, why.text);
+            throw NotYet(why.status, why.text, why.identity);
         }
-        throw CommandError(why.status, why.text);
+        throw CommandError(why.status, why.text, why.identity);
     }
     if (!word.empty()) {
         explain_name(directories, word);

@@ -39,7 +39,7 @@ std::filesystem::path started_socket(const TierDirectories &directories,
 RunRequests::RunRequests(EventLoop &loop, const TierDirectories &directories,
                          const std::string &job)
     : directories_(directories), job_(job),
-      server_(loop, refusals_,
+      server_(loop, rejected_,
               {[this](ClientId client, const control::Request &request) {
                    if (handler_) {
                        handler_(client, request);
@@ -49,18 +49,14 @@ RunRequests::RunRequests(EventLoop &loop, const TierDirectories &directories,
                },
                [](ClientId) {}}),
       listener_((make_private_directory(run_directory()), loop),
-                run_socket(directories, job), SOCK_STREAM, refusals_,
+                run_socket(directories, job), SOCK_STREAM, rejected_,
                 [this](Fd connection) { server_.accept(std::move(connection)); })
 {
 }
 
-void RunRequests::reply_error(ClientId client, const std::string &text)
+void RunRequests::refuse(ClientId client, const Refusal &why)
 {
-    control::Reply reply;
-
-    reply.event = "error";
-    reply.error = text;
-    server_.reply(client, reply);
+    server_.reply(client, control::error_reply(why));
 }
 
 void RunRequests::reply_starting(ClientId client, const control::Request &request)
@@ -68,8 +64,8 @@ void RunRequests::reply_starting(ClientId client, const control::Request &reques
     control::Reply reply;
 
     if (request.command != "status") {
-        reply_error(client, std::string(control::still_starting) +
-                                ": no agent has told of all ranks");
+        refuse(client, {CKPT_REFUSAL_JOB_STARTING,
+                        "the job is still starting: no agent has told of all ranks"});
         return;
     }
     reply.event = "status";

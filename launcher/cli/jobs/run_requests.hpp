@@ -36,14 +36,14 @@ class RunRequests
     /* Sets the handler of requests from now on. */
     void handle(Handler handler) { handler_ = std::move(handler); }
     void reply(ClientId client, const control::Reply &reply) { server_.reply(client, reply); }
-    void reply_error(ClientId client, const std::string &text);
+    void refuse(ClientId client, const Refusal &why);
     /* Replies that no agent can answer yet. */
     void reply_starting(ClientId client, const control::Request &request);
 
   private:
     const TierDirectories directories_;
     const std::string job_;
-    Refusals refusals_;
+    RejectedFrames rejected_;
     Handler handler_;
     ControlServer server_;
     Listener listener_;

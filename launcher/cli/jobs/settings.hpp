@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * settings.hpp - the settings of a job's processes: CKPT_* variables.
+ * settings.hpp - the settings of a job's processes: those options of settings/table.py that both
+ * `ckpt tune` and `ckpt run` have.
  */
 #pragma once
 
 #include "cli/base/command.hpp"
 #include "cli/base/levels.hpp"
 #include "image/store/tiers.hpp"
+#include "settings/values.hpp"
 
 #include <filesystem>
 #include <map>
@@ -27,38 +29,19 @@ class JobSettings
      * Throws CommandError(exit_usage). */
     Environment environment() const;
 
-    const std::string &name() const { return name_; }
-    void set_name(const std::string &name) { name_ = name; }
+    std::string name() const { return values_.text("CKPT_NAME"); }
+    void set_name(const std::string &name) { values_.given("CKPT_NAME") = name; }
     /* Returns absolute paths; the default if --dir was not given. Throws
      * CommandError(exit_usage). */
     TierDirectories directories() const;
 
   private:
     Levels levels() const;
+    /* Throw CommandError(exit_usage) for options that cannot be combined. */
+    void check_levels() const;
+    void check_key() const;
 
-    std::string directory_;
-    std::string levels_;
-    std::string domains_;
-    std::string fabric_;
-    std::string interval_;
-    std::string mtbf_;
-    std::string pool_;
-    std::string granule_;
-    std::string share_pages_;
-    std::string direct_io_;
-    std::string write_rate_;
-    std::string incremental_;
-    std::string name_;
-    std::string protocol_;
-    std::string windows_;
-    std::string stagger_;
-    std::string sweep_dimensions_;
-    std::string codec_;
-    std::string key_;
-    std::string snapshot_;
-    std::string keep_;
-    std::string timeout_;
-    std::string metrics_;
+    settings::Values values_;
 };
 
 /* Returns where the run-time files are: $CKPT_LIBDIR or the installation

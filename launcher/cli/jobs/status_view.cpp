@@ -233,7 +233,7 @@ std::vector<std::string> status_view(const Status &status, double now)
         lines.add("UNPROTECTED", "since {}", day_and_time(status.unprotected_since));
     }
     if (!status.last_error.empty()) {
-        lines.add("last error", "{}", status.last_error);
+        lines.add("last error", "{}", last_failure(status).text());
     }
     return lines.take();
 }

@@ -65,6 +65,9 @@ std::string summary_text(const CheckpointTrace &trace,
                         "stood still  {} at most\nend          {}\n",
                         time_text(first), time_text(last), time_text(longest),
                         time_text(end));
+    for (const Refusal &refusal : trace.refusals) {
+        text += fmt::format("given up     {}\n", refusal.text());
+    }
     if (trace.left_out > 0) {
         text += fmt::format("left out     {} events", trace.left_out);
         text += trace.every == 1 ? "\n"

@@ -77,7 +77,8 @@ std::optional<Diagnosis> diagnose(int pid)
             exit_refused,
             fmt::format("process {} runs {}, which is statically linked: it "
                         "cannot be checkpointed; link it dynamically",
-                        pid, program.string())};
+                        pid, program.string()),
+            CKPT_REFUSAL_UNSUITABLE_PROGRAM};
     }
     std::string files = mapped_files(pid);
     if (is_shell(program) && files.find("/libckpt-mpi.so") != files.npos) {
@@ -89,7 +90,7 @@ std::optional<Diagnosis> diagnose(int pid)
             fmt::format("process {} ({}) has not called MPI_Init yet, or has "
                         "called MPI_Finalize: try again later",
                         pid, program.string()),
-            true};
+            CKPT_REFUSAL_JOB_STARTING, true};
     }
     if (files.find("/libmpi.so.12") != files.npos) {
         return Diagnosis{
@@ -97,14 +98,16 @@ std::optional<Diagnosis> diagnose(int pid)
             fmt::format("process {} runs {}, which uses MPICH or a relative "
                         "(libmpi.so.12): only programs built for Open MPI "
                         "(libmpi.so.40) can be checkpointed",
-                        pid, program.string())};
+                        pid, program.string()),
+            CKPT_REFUSAL_OTHER_MPI};
     }
     if (files.find("/libmpi.so.40") != files.npos) {
         return Diagnosis{
             exit_refused,
             fmt::format("process {} ({}) was started without checkpointing: "
                         "use mpirun --tune \"$(ckpt tune)\" ...",
-                        pid, program.string())};
+                        pid, program.string()),
+            CKPT_REFUSAL_NOT_UNDER_CKPT};
     }
     return std::nullopt;
 }
@@ -159,7 +162,7 @@ Diagnosis why_no_agent(int pid)
                         "called MPI_Init yet, or it was started without "
                         "mpirun --tune \"$(ckpt tune)\"",
                         pid),
-            true};
+            CKPT_REFUSAL_NOT_UNDER_CKPT, true};
 }
 
 } // namespace ckpt::cli

@@ -16,6 +16,7 @@ namespace ckpt::cli
 struct Diagnosis {
     Exit status;
     std::string text;
+    ckpt_refusal identity = CKPT_REFUSAL_NONE; /* if exit_refused */
     bool may_pass = false; /* an agent may appear in a moment */
 };
 

@@ -6,6 +6,7 @@
 #include "cli/launchers/launch_line.hpp"
 
 #include "cli/launchers/hydra_options.hpp"
+#include "common/invariant.hpp"
 
 #include <algorithm>
 #include <map>
@@ -91,6 +92,7 @@ std::string one_name(
 
 std::string_view without_dashes(std::string_view word)
 {
+    CKPT_EXPECT(!word.empty());
     word.remove_prefix(1);
     if (word.starts_with('-')) {
         word.remove_prefix(1);
@@ -103,6 +105,7 @@ std::string_view without_dashes(std::string_view word)
 std::optional<LaunchOption> take(const Words &words, std::size_t at,
                                  std::size_t count, std::string name)
 {
+    CKPT_EXPECT(at < words.size());
     if (words.size() - at - 1 < count) {
         return std::nullopt;
     }
@@ -242,6 +245,7 @@ LaunchLine parse_launch_line(const Words &command, const Words &application)
                       "the launcher's option {} is not known to ckpt",
                       command[at]);
         }
+        CKPT_INVARIANT(!option->words.empty() && option->words.size() <= command.size() - at);
         at += option->words.size();
         line.options.push_back(std::move(*option));
     }
@@ -276,6 +280,7 @@ std::vector<LaunchOption> parse_launch_options(Launcher launcher,
             auto next = static_cast<std::size_t>(end - words.begin());
             option = take(words, at, next - at - 1, "");
         }
+        CKPT_INVARIANT(option && !option->words.empty());
         options.push_back(std::move(*option));
     }
     return options;

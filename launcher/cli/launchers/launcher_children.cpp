@@ -52,7 +52,7 @@ LauncherChildren::LauncherChildren(EventLoop &loop, const std::filesystem::path 
                             failed(child, status);
                         }
                     }}),
-      listener_(loop, socket, SOCK_STREAM, refusals_,
+      listener_(loop, socket, SOCK_STREAM, rejected_,
                 [this](const Fd &connection) { take(connection); })
 {
 }

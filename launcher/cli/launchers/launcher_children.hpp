@@ -2,7 +2,7 @@
 /*
  * launcher_children.hpp - observes how the children of a launcher on this node end, for a
  * launcher that ignores the end of ranks. It also sees children that end before they become
- * ranks, and works without an agent. The children announce themselves (libckpt/task/started.h).
+ * ranks, and works without an agent. The children announce themselves (libckpt/process/started.h).
  */
 #pragma once
 
@@ -40,7 +40,7 @@ class LauncherChildren
 
     pid_t launcher_ = 0;
     EndedProcesses ended_;
-    Refusals refusals_;
+    RejectedFrames rejected_;
     Listener listener_;
 };
 

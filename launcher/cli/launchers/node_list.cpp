@@ -5,6 +5,7 @@
 #include "cli/launchers/node_list.hpp"
 
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 
 #include <CLI/StringTools.hpp>
 
@@ -185,6 +186,7 @@ NodeList for_ranks(const NodeList &nodes, std::size_t count, int ranks)
             node.slots = std::max(node.slots, needed);
         }
     }
+    CKPT_INVARIANT(chosen.size() <= nodes.size());
     return chosen;
 }
 

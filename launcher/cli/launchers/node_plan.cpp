@@ -5,6 +5,7 @@
 #include "cli/launchers/node_plan.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -61,6 +62,7 @@ void NodePlan::move(const std::string &from, const std::string &to)
     std::swap(*old, *next);
     nodes_ = std::move(usable);
     spares_ = nodes_.size() - count;
+    CKPT_INVARIANT(spares_ < nodes_.size());
     is_moved_ = true;
 }
 
@@ -83,6 +85,7 @@ NodeList NodePlan::known(const std::vector<std::string> &hosts) const
 
 std::size_t NodePlan::use_only(const std::vector<std::string> &hosts)
 {
+    CKPT_EXPECT(spares_ <= nodes_.size());
     NodeList used = without(nodes_, lost_);
     used.resize(std::min(used.size(), nodes_.size() - spares_));
     NodeList listed = known(hosts), free;
@@ -100,6 +103,7 @@ std::size_t NodePlan::use_only(const std::vector<std::string> &hosts)
         }
         node.host = free[moved++].host;
     }
+    CKPT_INVARIANT(moved <= free.size());
     spares_ = free.size() - moved;
     used.insert(used.end(), free.begin() + static_cast<std::ptrdiff_t>(moved), free.end());
     nodes_ = std::move(used);
@@ -109,6 +113,7 @@ std::size_t NodePlan::use_only(const std::vector<std::string> &hosts)
 
 NodeList NodePlan::now(int ranks) const
 {
+    CKPT_EXPECT(spares_ <= nodes_.size());
     return for_ranks(without(nodes_, lost_), nodes_.size() - spares_, ranks);
 }
 

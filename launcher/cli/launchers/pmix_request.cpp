@@ -220,11 +220,11 @@ class Tool
                                          entry(PMIX_TOOL_RANK, PMIX_PROC_RANK)};
         auto status = PMIX_FUNCTION(library_, PMIx_tool_init)(&self_, info.data(), info.size());
         if (status != PMIX_SUCCESS) {
-            stop_with(exit_refused,
-                      "mpirun {} takes no connection (PMIx error {}): its job has ended, "
-                      "or it has had one from ckpt already, and it takes only one; "
-                      "ckpt checkpoint without --pmix asks the agent",
-                      launcher, status);
+            stop_refused(CKPT_REFUSAL_PMIX_UNAVAILABLE,
+                         "mpirun {} takes no connection (PMIx error {}): its job has ended, "
+                         "or it has had one from ckpt already, and it takes only one; "
+                         "ckpt checkpoint without --pmix asks the agent",
+                         launcher, status);
         }
     }
     ~Tool()
@@ -349,7 +349,8 @@ class Tool
             begin = end + 1;
         }
         if (jobs.size() > 1) {
-            stop_with(exit_refused, "mpirun {} runs several jobs: {}", launcher_, list);
+            stop_refused(CKPT_REFUSAL_PMIX_UNAVAILABLE, "mpirun {} runs several jobs: {}",
+                         launcher_, list);
         }
         return jobs.empty() ? "" : jobs[0];
     }
@@ -385,16 +386,16 @@ void require_tools_taken(int launcher)
         stop_with(exit_not_found, "there is no process {} that this user may examine", launcher);
     }
     if (name == "orterun") {
-        stop_with(exit_refused,
-                  "process {} is mpirun of Open MPI 4, which can crash when a PMIx tool "
-                  "connects; ckpt checkpoint without --pmix asks the agent",
-                  launcher);
+        stop_refused(CKPT_REFUSAL_PMIX_UNAVAILABLE,
+                     "process {} is mpirun of Open MPI 4, which can crash when a PMIx tool "
+                     "connects; ckpt checkpoint without --pmix asks the agent",
+                     launcher);
     }
     if (name != "prterun") {
-        stop_with(exit_refused,
-                  "process {} ({}) is not an mpirun of Open MPI 5: only that accepts PMIx tools; "
-                  "ckpt checkpoint without --pmix asks the agent",
-                  launcher, name);
+        stop_refused(CKPT_REFUSAL_PMIX_UNAVAILABLE,
+                     "process {} ({}) is not an mpirun of Open MPI 5: only that accepts PMIx "
+                     "tools; ckpt checkpoint without --pmix asks the agent",
+                     launcher, name);
     }
 }
 
@@ -404,10 +405,10 @@ std::string server_file_of(int launcher)
     const auto file = pmix_server_file(launcher, directories);
 
     if (!file) {
-        stop_with(exit_refused,
-                  "mpirun {} has no file of its PMIx server in {}: its job has ended, or it "
-                  "keeps its session elsewhere; ckpt checkpoint without --pmix asks the agent",
-                  launcher, directories.front().string());
+        stop_refused(CKPT_REFUSAL_PMIX_UNAVAILABLE,
+                     "mpirun {} has no file of its PMIx server in {}: its job has ended, or it "
+                     "keeps its session elsewhere; ckpt checkpoint without --pmix asks the agent",
+                     launcher, directories.front().string());
     }
     return *file;
 }
@@ -419,7 +420,8 @@ std::string ask_through_pmix(int launcher, const std::function<void()> &waiting)
     require_tools_taken(launcher);
     std::string path = library_of(launcher);
     if (path.empty()) {
-        stop_with(exit_refused, "mpirun {} uses no PMIx that can be loaded", launcher);
+        stop_refused(CKPT_REFUSAL_PMIX_UNAVAILABLE, "mpirun {} uses no PMIx that can be loaded",
+                     launcher);
     }
     Library library(path);
     std::optional<Deadline> deadline(std::in_place);
@@ -433,7 +435,7 @@ std::string ask_through_pmix(int launcher, const std::function<void()> &waiting)
     deadline.reset();
     Answer given = tool.wait(waiting);
     if (given.status != PMIX_JCTRL_CHECKPOINT_COMPLETE) {
-        stop_with(exit_refused, "{}", given.text);
+        stop_refused(refusal_from_text(given.text));
     }
     return given.text;
 }

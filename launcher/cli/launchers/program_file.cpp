@@ -137,8 +137,8 @@ void require_preloadable(const fs::path &program)
                           ? "runs with the rights of another user or group"
                           : nullptr;
     if (why != nullptr) {
-        stop_with(exit_refused, "{} {}: it cannot be checkpointed",
-                  program.string(), why);
+        stop_refused(CKPT_REFUSAL_UNSUITABLE_PROGRAM, "{} {}: it cannot be checkpointed",
+                     program.string(), why);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "cli/launchers/program_parts.hpp"
 
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -139,6 +140,7 @@ std::vector<int> ranks_of_parts(const std::vector<LaunchLine> &parts, int ranks)
         counts.push_back(count);
     }
     if (left > 0 && silent == 1) {
+        CKPT_INVARIANT(std::ranges::count(counts, 0) == 1);
         *std::ranges::find(counts, 0) = left;
         left = 0;
     }
@@ -147,6 +149,7 @@ std::vector<int> ranks_of_parts(const std::vector<LaunchLine> &parts, int ranks)
 
 Words join_program_parts(const std::vector<LaunchLine> &parts)
 {
+    CKPT_EXPECT(!parts.empty());
     Words words = join_launch_line(parts.front());
 
     for (auto part = std::next(parts.begin()); part != parts.end(); ++part) {

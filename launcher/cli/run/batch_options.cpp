@@ -24,26 +24,13 @@ const std::string by_scheduler = "yes";
 
 void BatchOptions::declare(CLI::App &app)
 {
-    app.add_flag("--resume{on}", resume_,
-                 "Begin with the newest checkpoint of the job: on, off, or auto [if the "
-                 "batch system has started it again]")
-        ->envname("CKPT_RESUME");
-    add_option(app, "--warning-signal", warning_signals_,
-               "Signals that announce the end: save the job and end it")
-        ->type_name("SIGNAL[,...]");
-    app.add_flag("--requeue{yes}", requeue_,
-                 "Have the batch system start the job again that was warned (=COMMAND: by "
-                 "that)")
-        ->envname("CKPT_REQUEUE");
+    add_option(app, "--resume", resume_);
+    add_option(app, "--warning-signal", warning_signals_);
+    add_option(app, "--requeue", requeue_);
 }
 
 void BatchOptions::check() const
 {
-    try {
-        switch_from(resume_);
-    } catch (const Error &problem) {
-        stop_with(exit_usage, "--resume: {}", problem.what());
-    }
     try {
         parse_signals(warning_signals_);
     } catch (const Error &problem) {

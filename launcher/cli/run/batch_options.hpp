@@ -47,7 +47,7 @@ class BatchOptions
     void ask_for_requeue(const std::string &name) const;
 
     const Scheduler scheduler_ = current_scheduler();
-    std::string resume_ = "auto";
+    std::string resume_;
     std::string warning_signals_;
     std::string requeue_; /* "": no; "yes": with the scheduler's command; else a command */
 };

@@ -19,6 +19,7 @@
 #include "agent/supervision/supervisor_file.hpp"
 #include "common/durations.hpp"
 #include "common/host.hpp"
+#include "common/invariant.hpp"
 #include "common/processes.hpp"
 #include "image/seal/image_key.hpp"
 #include "image/store/job_directory.hpp"
@@ -177,7 +178,8 @@ void JobRun::take_as(const std::string &launcher, JobOwnership::Take take)
         if (error.code() != EBUSY) {
             throw;
         }
-        stop_with(exit_refused, "job {} is running already: {}", options_.job, error.what());
+        stop_refused(CKPT_REFUSAL_JOB_RUNNING, "job {} is running already: {}", options_.job,
+                     error.what());
     }
 }
 
@@ -202,6 +204,7 @@ Environment JobRun::supervision()
     const auto now = duration_cast<milliseconds>(system_clock::now().time_since_epoch());
 
     incarnation_ = std::max(incarnation_ + 1, static_cast<std::uint64_t>(now.count()));
+    CKPT_INVARIANT(incarnation_ > 0);
     Environment all = {{supervisor_variable, supervisor_file().string()},
                        {incarnation_variable, std::to_string(incarnation_)},
                        {command_variable, command_identity(options_.command)},
@@ -220,6 +223,7 @@ Invocation JobRun::first_start()
 {
     Words command = options_.command;
     Environment variables = options_.settings;
+    CKPT_EXPECT(input_);
 
     gathering_.reset();
     has_all_input_ = false;
@@ -279,6 +283,7 @@ Invocation JobRun::restart(const Checkpoint &checkpoint)
 
 Invocation JobRun::restart_now(const Checkpoint &checkpoint)
 {
+    CKPT_EXPECT(input_ && checkpoint.manifest.has_value());
     RestartOptions options;
 
     take_for(checkpoint.number, JobOwnership::Take::ask); /* from the last launch's agent */
@@ -326,6 +331,7 @@ void JobRun::prepare_gathering(const Checkpoint &checkpoint)
  * checkpoint is useless, but nothing else is wrong. */
 bool JobRun::could_not_gather()
 {
+    CKPT_EXPECT(!gathering_ || last_ > 0);
     if (!gathering_ || gathering_->failure().empty()) {
         return false;
     }
@@ -342,7 +348,8 @@ int JobRun::run()
 {
     const auto socket = run_socket(options_.directories, options_.job);
     if (is_listening(socket, SOCK_STREAM)) {
-        stop_with(exit_refused, "job {} is run by another ckpt run", options_.job);
+        stop_refused(CKPT_REFUSAL_JOB_RUNNING, "job {} is run by another ckpt run",
+                     options_.job);
     }
     requests_.emplace(loop_, options_.directories, options_.job);
     newest_ = before_ = newest_number(options_.directories, options_.job);
@@ -429,6 +436,7 @@ void JobRun::leave_directory(int code)
 
 Ending JobRun::launch(const Invocation &invocation)
 {
+    CKPT_EXPECT(requests_ && input_ && incarnation_ > 0);
     SupervisedLaunch::Options options;
 
     options.file = supervisor_file();
@@ -547,6 +555,7 @@ int JobRun::after_warning(const Ending &ending, bool is_saved) const
 
 std::optional<Invocation> JobRun::after_last(const Ending &ending, int &code)
 {
+    CKPT_EXPECT(ending.last);
     const LastCheckpoint &last = *ending.last;
 
     if (last.purpose == LastCheckpoint::For::warning) {
@@ -602,6 +611,7 @@ void JobRun::await_last_agent() const
 /* Tells the requester that the nodes are free. */
 void JobRun::nodes_are_free(const LastCheckpoint &last)
 {
+    CKPT_EXPECT(requests_);
     await_last_agent();
     if (auto tiers = Tiers::open(options_.directories)) {
         wait_for_end_of_agent(*tiers, options_.job, last_agent_ms);
@@ -672,6 +682,7 @@ std::optional<Invocation> JobRun::start_from_newest(int code)
 
 bool JobRun::has_enough_nodes() const
 {
+    CKPT_INVARIANT(nodes_.left() <= nodes_.all());
     return !nodes_.is_known() || nodes_.left() >= std::max<std::size_t>(options_.min_nodes, 1);
 }
 
@@ -694,6 +705,7 @@ Failure JobRun::cause_of(const Ending &ending)
     if (failure.salvaged != 0) {
         salvage_ = failure;
     }
+    CKPT_INVARIANT(failure.salvaged == 0 || salvage_);
     return failure;
 }
 
@@ -719,6 +731,7 @@ std::optional<Invocation> JobRun::after_failure(const Ending &ending)
         say_end(ending.exit_code, decision.why_not);
         return std::nullopt;
     }
+    CKPT_INVARIANT(policy_.restarts() <= policy_.limits().restarts);
     fmt::print(stderr, "ckpt: {}; restart {} of at most {}, from {}\n",
                ending.failure ? failure.text()
                               : fmt::format("the job ended with code {}", ending.exit_code),
@@ -773,6 +786,7 @@ bool JobRun::rest(milliseconds time)
 /* Returns false if the job is to end instead. Its nodes are free meanwhile. */
 bool JobRun::wait_until_resumed()
 {
+    CKPT_EXPECT(requests_);
     const double since = static_cast<double>(now_nanoseconds()) * 1e-9;
     std::optional<bool> resumed;
 
@@ -803,7 +817,7 @@ bool JobRun::wait_until_resumed()
             reply.status = swapped_out_status(options_.directories, options_.job, since);
             requests_->reply(client, reply);
         } else {
-            requests_->reply_error(client, "the job is swapped out");
+            requests_->refuse(client, {CKPT_REFUSAL_SWAPPED_OUT, "the job is swapped out"});
         }
     });
     while (!resumed) {
@@ -814,16 +828,16 @@ bool JobRun::wait_until_resumed()
     return *resumed;
 }
 
-std::string JobRun::obstacle(const std::string &from, const std::string &to) const
+Refusal JobRun::obstacle(const std::string &from, const std::string &to) const
 {
     if (!nodes_.is_known()) {
-        return "the command names no nodes (--host, --hostfile)";
+        return {CKPT_REFUSAL_UNSUITABLE_NODE, "the command names no nodes (--host, --hostfile)"};
     }
     try {
         NodePlan(nodes_).move(from, to);
-        return "";
+        return {};
     } catch (const Error &problem) {
-        return problem.what();
+        return refusal_of(problem, CKPT_REFUSAL_UNSUITABLE_NODE);
     }
 }
 

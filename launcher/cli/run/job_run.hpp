@@ -89,7 +89,7 @@ class JobRun
     void nodes_are_free(const LastCheckpoint &last);
     bool wait_until_resumed();
     void choose_recovery();
-    std::string obstacle(const std::string &from, const std::string &to) const;
+    Refusal obstacle(const std::string &from, const std::string &to) const;
     std::optional<Words> nodes_to_move_to(int signal);
     bool take_nodes_between(int signal);
     bool take_job_control(int signal);

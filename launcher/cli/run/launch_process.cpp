@@ -5,6 +5,7 @@
 #include "cli/run/launch_process.hpp"
 
 #include "cli/base/inherited_descriptors.hpp"
+#include "common/invariant.hpp"
 #include "common/pidfd.hpp"
 #include "common/processes.hpp"
 #include "supervise/failure.hpp"
@@ -88,6 +89,7 @@ void wait_for_gate(int gate)
 void become(const Invocation &invocation)
 {
     const std::string &program = invocation.command.at(0);
+    require_sound();
     for (const auto &[name, value] : invocation.environment) {
         setenv(name.c_str(), value.c_str(), 1);
     }
@@ -96,7 +98,7 @@ void become(const Invocation &invocation)
         fail_errno(errno, "{} cannot be given its standard input", program);
     }
     tell_output(invocation.alone);
-    if (invocation.alone) { /* see mpi-plugin/alone/identity.h */
+    if (invocation.alone) { /* see mpi-plugin/link/identity.h */
         setenv("CKPT_ALONE", process_identity(getpid()).c_str(), 1);
         close_inherited_descriptors(invocation.command);
     }

@@ -10,7 +10,9 @@
 #include "cli/launchers/program_parts.hpp"
 #include "cli/run/tune_file.hpp"
 #include "common/durations.hpp"
+#include "common/invariant.hpp"
 #include "gather/gathering.hpp"
+#include "settings/settings.hpp"
 
 #include "ckpt/input.h"
 
@@ -18,7 +20,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 #include <string_view>
 
 namespace fs = std::filesystem;
@@ -29,24 +30,6 @@ namespace ckpt::cli
 namespace
 {
 
-/* Settings of one launch or one command, which a restarted job does not inherit. */
-const std::set<std::string> not_inherited = {
-    "CKPT_ALONE", "CKPT_BACK_OFF", "CKPT_FILES", CKPT_JOURNAL_VARIABLE, "CKPT_INCARNATION", "CKPT_MIN_NODES", "CKPT_OWNER", "CKPT_SPARES",
-    "CKPT_SUPERVISOR", "CKPT_SWAP_SIGNAL", "CKPT_MIGRATE_SIGNAL", "CKPT_NODES_FILE",
-    "CKPT_DIR",   "CKPT_DRY_RUN", "CKPT_FAULT",        "CKPT_FORCE", "CKPT_FROM", "CKPT_TO",
-    "CKPT_APPEND", "CKPT_GATHER", "CKPT_LEVELS", CKPT_INPUT_VARIABLE, CKPT_OUTPUT_VARIABLE,
-    "CKPT_JSON",  "CKPT_KEY",     "CKPT_KILL",    "CKPT_LIBDIR",       "CKPT_MAX_RESTARTS",
-    "CKPT_MPIRUN", "CKPT_NAME",   "CKPT_NO_FRESH_START", "CKPT_PRINT",        "CKPT_RANK",
-    "CKPT_REQUEUE", "CKPT_RESUME", "CKPT_STARTED", "CKPT_UNPROTECTED", "CKPT_VERIFY",
-    "CKPT_WARNING_SIGNAL",
-};
-
-bool is_inherited(const std::string &name)
-{
-    return name.starts_with("CKPT_") && !name.starts_with("CKPT_RESTART_") &&
-           !not_inherited.contains(name);
-}
-
 /* Returns the variables for the restarted processes. */
 Environment job_environment(const TierDirectories &directories,
                             const Checkpoint &checkpoint,
@@ -56,7 +39,7 @@ Environment job_environment(const TierDirectories &directories,
     for (const auto *from :
          {&options.current, &checkpoint.manifest->launch.environment}) {
         for (const auto &[name, value] : *from) {
-            if (is_inherited(name)) {
+            if (settings::is_kept(name)) {
                 all.emplace(name, value);
             }
         }
@@ -96,6 +79,7 @@ bool is_mpi(Launcher launcher)
 
 void set_rank_count(LaunchLine &line, int ranks)
 {
+    CKPT_EXPECT(ranks > 0);
     const std::string count = std::to_string(ranks);
     line.remove("np");
     line.options.push_back(
@@ -131,6 +115,7 @@ void drop_own_tune_files(LaunchLine &line)
 /* Returns one line for each program, with its number of ranks if there are several. */
 std::vector<LaunchLine> recorded_lines(const Checkpoint &checkpoint)
 {
+    CKPT_EXPECT(checkpoint.manifest.has_value());
     const Manifest &manifest = *checkpoint.manifest;
     const Launch &launch = manifest.launch;
     const auto refuse = [&](const std::string &why) {
@@ -150,6 +135,7 @@ std::vector<LaunchLine> recorded_lines(const Checkpoint &checkpoint)
             refuse(fmt::format("that does not tell which program has how many of {} ranks",
                                manifest.rank_count));
         }
+        CKPT_INVARIANT(ranks.size() == lines.size());
         for (std::size_t i = 0; i < lines.size(); i++) {
             set_rank_count(lines[i], ranks[i]);
         }
@@ -209,6 +195,7 @@ std::vector<LaunchLine> launch_lines(const Checkpoint &checkpoint,
         lines.push_back(line);
         lines.back().options = taken_over(part, recorded.size() == 1, line, checkpoint);
     }
+    CKPT_INVARIANT(lines.size() == recorded.size());
     return lines;
 }
 
@@ -255,6 +242,7 @@ Invocation restart_invocation(const TierDirectories &directories,
                               const Checkpoint &checkpoint,
                               const RestartOptions &options)
 {
+    CKPT_EXPECT(checkpoint.manifest.has_value());
     const Manifest &manifest = *checkpoint.manifest;
     Invocation result;
     result.environment = job_environment(directories, checkpoint, options);
@@ -272,6 +260,7 @@ Invocation restart_invocation(const TierDirectories &directories,
     }
 
     std::vector<LaunchLine> lines = launch_lines(checkpoint, options);
+    CKPT_INVARIANT(!lines.empty());
     if (options.replace_options) {
         check_rank_count(lines.front(), checkpoint);
     }

@@ -5,6 +5,7 @@
 #include "cli/run/supervised_launch.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <fmt/core.h>
 
@@ -27,6 +28,8 @@ namespace
 /* Time limit for a starting job to get an agent that accepts requests. */
 constexpr auto longest_start = std::chrono::seconds(10);
 constexpr auto ask_again = std::chrono::milliseconds(50);
+/* After more violated invariants than this, a launch is only waited for. */
+constexpr int most_violations = 16;
 /* Time limit for a program to end after SIGTERM. */
 constexpr auto last_words = std::chrono::seconds(10);
 /* Time limits after the end of the launcher. last_answer: agents confirm the last
@@ -207,20 +210,21 @@ void SupervisedLaunch::take(std::uint64_t client, const control::Request &reques
         last.purpose = LastCheckpoint::For::migration;
         last.from = request.from;
         last.to = request.to;
-        const std::string obstacle = options_.obstacle(last.from, last.to);
+        const Refusal obstacle = options_.obstacle(last.from, last.to);
         if (!obstacle.empty()) {
-            requests_.reply_error(client, obstacle);
+            requests_.refuse(client, obstacle);
             return;
         }
     } else if (request.command == "resume") {
-        requests_.reply_error(client, "the job is not swapped out");
+        requests_.refuse(client, {CKPT_REFUSAL_NOT_SWAPPED_OUT, "the job is not swapped out"});
         return;
     } else {
-        requests_.reply_error(client, "unknown command '" + request.command + "'");
+        requests_.refuse(client, refusal(CKPT_REFUSAL_UNKNOWN_REQUEST, "unknown command '{}'",
+                                         request.command));
         return;
     }
     if (ending_.last || watch_.failure()) {
-        requests_.reply_error(client, "the job is ending already");
+        requests_.refuse(client, {CKPT_REFUSAL_JOB_ENDING, "the job is ending already"});
         return;
     }
     wish(std::move(last));
@@ -239,7 +243,7 @@ void SupervisedLaunch::pass_on(std::uint64_t client, const control::Request &req
                     /* The ranks will start another agent. */
                     requests_.reply_starting(client, request);
                 } else {
-                    requests_.reply_error(client, "the agent has died");
+                    requests_.refuse(client, {CKPT_REFUSAL_AGENT_LOST, "the agent has died"});
                 }
             });
 
@@ -262,7 +266,7 @@ void SupervisedLaunch::wish(LastCheckpoint last)
 void SupervisedLaunch::lost_agent()
 {
     if (std::exchange(has_lost_agent_, true)) {
-        given_up("the agent has died");
+        given_up({CKPT_REFUSAL_AGENT_LOST, "the agent has died"});
         return;
     }
     is_asked_ = false;
@@ -273,13 +277,14 @@ void SupervisedLaunch::ask()
 {
     control::Request request;
 
+    CKPT_EXPECT(ending_.last);
     request.command = "checkpoint";
     request.then = ending_.last->purpose == LastCheckpoint::For::migration ? "move" : "kill";
     is_asked_ = supervisor_ && supervisor_->request(
         request, [this](const control::Reply &reply) { answered(reply); },
         [this] { lost_agent(); });
     if (!is_asked_ && steady_clock::now() >= ask_until_) {
-        given_up("no agent has come");
+        given_up({CKPT_REFUSAL_NO_COORDINATOR, "no agent has come"});
     }
 }
 
@@ -290,13 +295,14 @@ void SupervisedLaunch::answered(const control::Reply &reply)
     if (last.name && reply.event != "result") {
         return; /* saved already, on request of another command */
     }
-    if (reply.event == "error" && reply.error.starts_with(control::still_starting) &&
+    const Refusal why = control::refusal_of(reply);
+    if (why.identity() == CKPT_REFUSAL_JOB_STARTING &&
         ask_until_ && steady_clock::now() < *ask_until_) {
         is_asked_ = false; /* ask again soon */
         return;
     }
-    if (reply.event == "error") {
-        given_up(reply.error);
+    if (!why.empty()) {
+        given_up(why);
         return;
     }
     if (reply.event == "result") {
@@ -325,7 +331,7 @@ void SupervisedLaunch::saved(const std::string &name)
 }
 
 /* Passes the signal to the program, as without `ckpt run`, or replies to the command. */
-void SupervisedLaunch::given_up(const std::string &why)
+void SupervisedLaunch::given_up(const Refusal &why)
 {
     if (!ending_.last || ending_.last->name) {
         return;
@@ -335,10 +341,10 @@ void SupervisedLaunch::given_up(const std::string &why)
     ask_until_.reset();
     if (last.client != 0) {
         ending_.last.reset();
-        requests_.reply_error(last.client, why);
+        requests_.refuse(last.client, why);
         return;
     }
-    fmt::print(stderr, "ckpt: the job was not saved: {}\n", why);
+    fmt::print(stderr, "ckpt: the job was not saved: {}\n", why.text());
     if (last.purpose != LastCheckpoint::For::warning) {
         ending_.last.reset(); /* the job continues to run */
     } else if (launcher_) {
@@ -361,6 +367,7 @@ void SupervisedLaunch::step(Time now)
         return; /* all ranks are ending */
     }
     if (kill_at_ && now >= *kill_at_) {
+        CKPT_INVARIANT(supervisor_);
         kill_at_.reset();
         supervisor_->end_ranks();
     }
@@ -368,6 +375,7 @@ void SupervisedLaunch::step(Time now)
     case LaunchWatch::Step::none:
         break;
     case LaunchWatch::Step::end:
+        CKPT_INVARIANT(supervisor_);
         if (!ending_.by_user && !ending_.was_unprotected) {
             say_failure("; the rest of the job is ended");
         }
@@ -397,6 +405,7 @@ SupervisedLaunch::Time SupervisedLaunch::next_step() const
 
 void SupervisedLaunch::say_failure(const char *more)
 {
+    CKPT_EXPECT(watch_.failure());
     has_said_failure_ = true;
     fmt::print(stderr, "ckpt: {}{}{}\n", watch_.failure()->text(),
                watch_.failure()->salvage_text(), more);
@@ -404,6 +413,7 @@ void SupervisedLaunch::say_failure(const char *more)
 
 void SupervisedLaunch::child_failed(pid_t child, int status)
 {
+    CKPT_EXPECT(supervisor_);
     watch_.process_failed(supervisor_->rank_of(child).value_or(-1), status,
                           steady_clock::now());
 }
@@ -445,6 +455,22 @@ void SupervisedLaunch::ask_for_news()
     }
 }
 
+/* Handles events until `until` at most, and then steps if `steps`. A violated invariant does not end
+ * the job: the launch goes on without that event. Another launch is refused (run()). */
+void SupervisedLaunch::turn(Time until, bool steps)
+{
+    try {
+        loop_.turn(until);
+        if (steps) {
+            step(steady_clock::now());
+        }
+    } catch (const InvariantViolated &violation) {
+        if (violations_++ == 0) {
+            fmt::print(stderr, "ckpt: {}\n", violation.what());
+        }
+    }
+}
+
 /* Waits for the agents if the job was saved to free its nodes. Does not wait after a warning,
  * because the batch system does not either. */
 void SupervisedLaunch::await_nodes()
@@ -454,7 +480,7 @@ void SupervisedLaunch::await_nodes()
                         ending_.last->purpose != LastCheckpoint::For::warning;
 
     while (leaves && supervisor_->has_agents() && steady_clock::now() < until) {
-        loop_.turn(until);
+        turn(until);
     }
 }
 
@@ -467,15 +493,15 @@ void SupervisedLaunch::await_agents()
     ask_for_news();
     while (supervisor_ && supervisor_->awaits_answer() &&
            steady_clock::now() < now + last_answer) {
-        loop_.turn(now + last_answer);
+        turn(now + last_answer);
     }
     while (supervisor_ && watch_.awaits_salvage() &&
            steady_clock::now() < now + last_answer) {
-        loop_.turn(now + last_answer);
+        turn(now + last_answer);
     }
     while (supervisor_ && steady_clock::now() < now + last_news &&
            supervisor_->awaits_status()) {
-        loop_.turn(now + last_news);
+        turn(now + last_news);
     }
     if (acts_for_launcher() && supervisor_->has_ranks()) {
         supervisor_->end_ranks(); /* Open MPI 5.0 may leave ranks running (MPI_Abort) */
@@ -484,14 +510,15 @@ void SupervisedLaunch::await_agents()
     const bool is_bad = watch_.failure() || ending_.exit_code != 0;
     while (supervisor_ && is_bad && supervisor_->has_ranks() &&
            steady_clock::now() < now + last_ranks) {
-        loop_.turn(now + last_ranks);
+        turn(now + last_ranks);
     }
 }
 
 void SupervisedLaunch::conclude()
 {
     if (ending_.last && ask_until_) {
-        given_up(has_lost_agent_ ? "the agent has died" : "the job has ended");
+        given_up(has_lost_agent_ ? Refusal(CKPT_REFUSAL_AGENT_LOST, "the agent has died")
+                                 : Refusal(CKPT_REFUSAL_JOB_ENDING, "the job has ended"));
     }
     ending_.failure = watch_.failure();
     if (ending_.failure && !ending_.failure->salvage_text().empty() && !has_said_failure_) {
@@ -525,6 +552,8 @@ void SupervisedLaunch::conclude()
 Ending SupervisedLaunch::run(const Invocation &invocation)
 {
     Invocation command = invocation;
+    require_sound();
+    CKPT_EXPECT(!launcher_ && !has_ended_);
     if (acts_for_launcher()) {
         command.environment.merge(recovery_variables());
         children_.emplace(loop_, options_.started_socket, [this](pid_t child, int status) {
@@ -543,8 +572,8 @@ Ending SupervisedLaunch::run(const Invocation &invocation)
         }
     });
     while (!has_ended_) {
-        loop_.turn(next_step());
-        step(steady_clock::now());
+        const bool steps = violations_ <= most_violations;
+        turn(steps ? next_step() : steady_clock::now() + std::chrono::hours(1), steps);
     }
     await_agents();
     conclude();

@@ -67,7 +67,7 @@ class SupervisedLaunch
         std::function<void(pid_t)> launches;
         std::function<void()> ranks_have_come; /* called once, unless empty */
         /* Returns why the job cannot migrate in this way; empty: it can. */
-        std::function<std::string(const std::string &from, const std::string &to)> obstacle;
+        std::function<Refusal(const std::string &from, const std::string &to)> obstacle;
         std::set<int> migrations; /* signals that migrate the job to other nodes */
         /* Called for such a signal; returns the nodes that the job may use, or nothing if no
          * rank has to move or can move. */
@@ -103,8 +103,9 @@ class SupervisedLaunch
     void ask_for_news();
     void await_nodes();
     void lost_agent();
-    void given_up(const std::string &why);
+    void given_up(const Refusal &why);
     void step(Time now);
+    void turn(Time until, bool steps = false);
     Time next_step() const;
     void say_failure(const char *more);
     void child_failed(pid_t child, int status);
@@ -120,6 +121,7 @@ class SupervisedLaunch
     std::optional<LauncherProcess> launcher_;
     std::optional<LauncherChildren> children_; /* if this process acts for the launcher */
     Ending ending_;
+    int violations_ = 0; /* of invariants */
     bool has_ended_ = false;
     bool is_asked_to_stop_ = false; /* SIGTSTP came, and no SIGCONT since */
     bool has_said_failure_ = false;

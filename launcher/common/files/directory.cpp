@@ -6,6 +6,7 @@
 #include "common/files/directory.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -51,6 +52,7 @@ Fd open_here(int above, const std::filesystem::path &name, const std::filesystem
 
 Directory::Directory(const std::filesystem::path &path, unsigned levels) : path_(path)
 {
+    CKPT_EXPECT(levels > 0);
     fd_ = levels == 1 ? open_here(AT_FDCWD, path, path)
                       : open_here(Directory(path.parent_path(), levels - 1).fd_.get(),
                                   path.filename(), path);
@@ -97,6 +99,7 @@ Directory::Entry Directory::entry(const std::string &name) const
 
 void Directory::remove_file(const std::string &name) const
 {
+    CKPT_EXPECT(name.find('/') == std::string::npos);
     if (::unlinkat(fd_.get(), name.c_str(), 0) < 0 && errno != ENOENT) {
         fail_errno(errno, "cannot remove {}", (path_ / name).string());
     }

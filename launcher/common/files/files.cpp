@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files/new_file.hpp"
+#include "common/invariant.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -275,6 +276,7 @@ void require_own(const fs::path &path, std::string_view what)
 
 int read_exactly(int fd, void *buffer, std::size_t size, std::uint64_t offset)
 {
+    CKPT_EXPECT(offset + size >= offset);
     auto *next = static_cast<char *>(buffer);
     while (size > 0) {
         ssize_t got = ::pread(fd, next, size, static_cast<off_t>(offset));
@@ -294,6 +296,7 @@ int read_exactly(int fd, void *buffer, std::size_t size, std::uint64_t offset)
 int write_exactly(int fd, const void *buffer, std::size_t size,
                   std::uint64_t offset)
 {
+    CKPT_EXPECT(offset + size >= offset);
     const auto *next = static_cast<const char *>(buffer);
     while (size > 0) {
         ssize_t put = ::pwrite(fd, next, size, static_cast<off_t>(offset));

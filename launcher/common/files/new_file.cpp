@@ -9,6 +9,7 @@
 #include "common/error.hpp"
 #include "common/files/files.hpp"
 #include "common/files/temporary_name.hpp"
+#include "common/invariant.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -82,10 +83,13 @@ NewFile::~NewFile()
 
 void NewFile::write(std::span<const std::byte> part, std::uint64_t offset)
 {
+    CKPT_EXPECT(fd_); /* not published */
+    CKPT_EXPECT(offset + part.size() >= offset);
     check(write_exactly(fd_.get(), part.data(), part.size(), offset));
     end_ = offset + part.size();
     length_ = std::max(length_, end_);
-    if (end_ - handed_over_ >= writeback_part) {
+    CKPT_INVARIANT(end_ <= length_);
+    if (end_ >= handed_over_ + writeback_part) {
         ::sync_file_range(fd_.get(), static_cast<off_t>(handed_over_),
                           static_cast<off_t>(end_ - handed_over_),
                           SYNC_FILE_RANGE_WRITE); /* only a hint: fsync reports errors */
@@ -95,6 +99,7 @@ void NewFile::write(std::span<const std::byte> part, std::uint64_t offset)
 
 void NewFile::sync()
 {
+    CKPT_EXPECT(fd_);
     if (is_reused_) {
         check(::ftruncate(fd_.get(), static_cast<off_t>(length_)) < 0 ? errno : 0);
     }
@@ -108,6 +113,7 @@ void NewFile::leave_cache()
 
 void NewFile::publish()
 {
+    CKPT_EXPECT(fd_ && temporary_ != path_);
     check(::rename(temporary_.c_str(), path_.c_str()) < 0 ? errno : 0);
     fd_.reset();
     if (purpose_ == Purpose::to_last) {

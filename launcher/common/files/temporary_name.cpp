@@ -7,6 +7,7 @@
 
 #include "common/files/directory.hpp"
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "common/random_digits.hpp"
 
 namespace ckpt
@@ -23,6 +24,7 @@ constexpr std::size_t random_bytes = 8;
 
 std::filesystem::path temporary_name(const std::filesystem::path &path)
 {
+    CKPT_EXPECT(path.has_filename());
     return fmt::format("{}.{}{}", path.string(), random_digits(random_bytes), suffix);
 }
 
@@ -42,6 +44,7 @@ std::string_view without_temporary_suffix(std::string_view name)
 
 void remove_temporaries(const std::filesystem::path &path)
 {
+    CKPT_EXPECT(path.has_filename());
     const Directory directory(path.parent_path());
 
     for (const std::string &name : directory.names()) {

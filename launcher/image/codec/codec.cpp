@@ -6,6 +6,7 @@
 #include "image/codec/codec.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "image/codec/lz4_chunk.hpp"
 
 #include <zstd.h>
@@ -62,6 +63,7 @@ std::string Codec::text() const
 std::string decompress(ChunkCoding coding, std::span<const std::byte> input,
                        std::span<std::byte> output)
 {
+    CKPT_EXPECT(coding != ChunkCoding::plain);
     if (coding == ChunkCoding::lz4) {
         return decompress_lz4_chunk(input, output);
     }

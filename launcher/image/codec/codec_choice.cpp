@@ -5,6 +5,8 @@
 #include "config.h"
 #include "image/codec/codec_choice.hpp"
 
+#include "common/invariant.hpp"
+
 namespace ckpt
 {
 
@@ -24,6 +26,7 @@ constexpr double newest_part = 0.125;
 CodecChoice::CodecChoice(double write_rate, unsigned threads)
     : write_rate_(write_rate), threads_(threads)
 {
+    CKPT_EXPECT(write_rate_ > 0 && threads_ > 0);
 }
 
 double CodecChoice::writing(double size) const
@@ -34,6 +37,7 @@ double CodecChoice::writing(double size) const
 /* Returns 0 for a codec that was not measured yet, so that it gets a trial. */
 double CodecChoice::compressing(ChunkCoding coding, double size)
 {
+    CKPT_EXPECT(static_cast<std::size_t>(coding) < std::size(pace_));
     std::lock_guard lock(mutex_);
     return size * pace_[static_cast<std::size_t>(coding)] / threads_;
 }
@@ -54,6 +58,7 @@ void CodecChoice::add_waste(double seconds)
 ChunkCoding CodecChoice::choose(std::size_t size, std::size_t sample_size,
                                 const std::function<Trial(ChunkCoding)> &trial)
 {
+    CKPT_EXPECT(sample_size > 0 && sample_size <= size);
     const auto bytes = static_cast<double>(size);
     ChunkCoding best = ChunkCoding::plain;
     double least = writing(bytes);
@@ -71,6 +76,7 @@ ChunkCoding CodecChoice::choose(std::size_t size, std::size_t sample_size,
         if (tried.size == 0) {
             continue;
         }
+        CKPT_INVARIANT(tried.size <= sample_size);
         if (compressing(coding, bytes) == 0) {
             note(coding, sample_size, tried.seconds);
         }
@@ -90,6 +96,7 @@ ChunkCoding CodecChoice::choose(std::size_t size, std::size_t sample_size,
 
 void CodecChoice::note(ChunkCoding coding, std::size_t size, double seconds)
 {
+    CKPT_EXPECT(size > 0 && coding != ChunkCoding::plain);
     std::lock_guard lock(mutex_);
     double &pace = pace_[static_cast<std::size_t>(coding)];
     double seen = seconds / static_cast<double>(size);

@@ -6,6 +6,7 @@
 #include "image/codec/compressor.hpp"
 
 #include "common/durations.hpp"
+#include "common/invariant.hpp"
 #include "image/codec/codec_choice.hpp"
 #include "image/codec/lz4_chunk.hpp"
 
@@ -46,6 +47,7 @@ std::span<const std::byte> sample_of(std::span<const std::byte> input, Sample &s
         return input;
     }
     std::size_t step = input.size() / sample_parts;
+    CKPT_INVARIANT(step >= sample_part); /* the parts do not overlap */
     for (std::size_t i = 0; i < sample_parts; i++) {
         std::memcpy(&sample[i * sample_part], &input[i * step], sample_part);
     }
@@ -72,6 +74,8 @@ std::size_t Compressor::Impl::run(ChunkCoding coding,
                                   std::span<const std::byte> input,
                                   std::span<std::byte> output) const
 {
+    CKPT_EXPECT(coding != ChunkCoding::plain && !input.empty());
+    CKPT_EXPECT(coding == ChunkCoding::lz4 || context);
     std::size_t limit = input.size() - input.size() / worthwhile_part;
     if (coding == ChunkCoding::lz4) {
         return compress_lz4_chunk(input, output, limit);
@@ -140,6 +144,7 @@ Compressed Compressor::compress(std::span<const std::byte> input,
     if (size == 0) {
         return {};
     }
+    CKPT_INVARIANT(size <= input.size() && size <= output.size());
     if (choice != nullptr) {
         choice->note(coding, input.size(), watch.seconds());
     }

@@ -6,6 +6,7 @@
 #include "image/codec/lz4_chunk.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <lz4.h>
 
@@ -21,6 +22,8 @@ namespace
 
 constexpr std::size_t header_size = 12; /* bytes at the start of a chunk */
 constexpr std::size_t block_header_size = 4;
+static_assert(header_size == sizeof(std::uint64_t) + sizeof(std::uint32_t));
+static_assert(block_header_size == sizeof(std::uint32_t));
 
 template <typename Number> Number load_big_endian(const std::byte *from)
 {
@@ -70,6 +73,7 @@ std::size_t compress_lz4_chunk(std::span<const std::byte> input,
     if (size <= 0) {
         return 0;
     }
+    CKPT_INVARIANT(static_cast<std::size_t>(size) <= limit - headers);
     store_big_endian<std::uint64_t>(&output[0], input.size());
     store_big_endian<std::uint32_t>(&output[8],
                                     static_cast<std::uint32_t>(input.size()));

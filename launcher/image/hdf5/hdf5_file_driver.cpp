@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -31,6 +32,7 @@ struct DriverHandle {
     haddr_t end_of_addresses;
     haddr_t end_of_file;
 };
+static_assert(offsetof(DriverHandle, base) == 0); /* HDF5 knows only the base */
 
 DriverHandle *handle_of(H5FD_t *base)
 {
@@ -192,6 +194,7 @@ H5FD_class_t make_driver_class()
 
 Hdf5Id make_driver_access(DriverFile &file)
 {
+    CKPT_EXPECT(file.fd >= 0);
     static const H5FD_class_t driver = make_driver_class();
     static const hid_t driver_id = require_hdf5(
         H5FDregister(&driver), "cannot register our HDF5 file driver");

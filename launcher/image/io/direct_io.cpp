@@ -5,6 +5,8 @@
 #include "config.h"
 #include "image/io/direct_io.hpp"
 
+#include "common/invariant.hpp"
+
 #include <fcntl.h>
 
 #include <new>
@@ -21,6 +23,7 @@ AlignedBuffer make_aligned_buffer(std::size_t size)
     if (buffer == nullptr) {
         throw std::bad_alloc();
     }
+    CKPT_INVARIANT(reinterpret_cast<std::uintptr_t>(buffer.get()) % direct_alignment == 0);
     return buffer;
 }
 

@@ -37,6 +37,7 @@ class JsonFields
     }
 
     const std::string &name() const { return name_; }
+    bool has(const char *field) const { return json_.contains(field); }
 
     template <typename T> void get(const char *field, T &value) const
     {

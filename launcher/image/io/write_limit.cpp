@@ -5,6 +5,8 @@
  */
 #include "image/io/write_limit.hpp"
 
+#include "common/invariant.hpp"
+
 #include <algorithm>
 #include <thread>
 
@@ -32,6 +34,7 @@ WriteLimit::Time WriteLimit::turn(Time now, std::uint64_t bytes)
     const Time begin = std::max(now, free_);
 
     free_ = begin + std::chrono::duration_cast<steady_clock::duration>(lasts);
+    CKPT_INVARIANT(free_ >= begin);
     return begin;
 }
 

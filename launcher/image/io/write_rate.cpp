@@ -8,6 +8,7 @@
 #include "common/durations.hpp"
 #include "common/fd.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "image/io/direct_io.hpp"
 
 #include <fcntl.h>
@@ -29,6 +30,7 @@ namespace
 
 /* Large enough to exceed a disk's latency, small enough for a slow disk. */
 constexpr std::size_t probe_size = 8u << 20;
+static_assert(probe_size % direct_alignment == 0); /* it is also written past the page cache */
 
 /* Files below this size tell little about larger ones. */
 constexpr std::uint64_t least_noted = 16u << 20;
@@ -47,6 +49,7 @@ constexpr double clearly = 1.5;
 /* Returns random bytes, which no file system can compress. */
 AlignedBuffer random_bytes(std::size_t bytes)
 {
+    CKPT_EXPECT(bytes % sizeof(std::uint64_t) == 0);
     AlignedBuffer buffer = make_aligned_buffer(bytes);
     std::mt19937_64 chance(bytes);
     for (std::size_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
@@ -115,6 +118,7 @@ int WriteRate::probe(int fd)
     if (error == 0) {
         std::lock_guard lock(mutex_);
         rate_ = probe_size / seconds;
+        CKPT_INVARIANT(rate_ > 0);
     }
     return error;
 }
@@ -162,6 +166,7 @@ void WriteRate::note(std::uint64_t bytes, double seconds, double syncing)
     } else {
         rate_ = std::max(rate_, seen);
     }
+    CKPT_INVARIANT(rate_ > 0);
 }
 
 } // namespace ckpt

@@ -7,6 +7,7 @@
 #include "image/memory/change_tracker.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "common/parallel.hpp"
 
 #include <algorithm>
@@ -81,6 +82,7 @@ std::vector<ContentChanges::Page> ContentChanges::hash(const RemoteMemory &memor
             count += (part.end - part.start) / page_size;
         }
     }
+    CKPT_INVARIANT(count * page_size == length_of(data));
     std::vector<Page> pages(count);
     parallel_for(pieces.size(), threads_, [&](std::size_t i) {
         thread_local std::vector<std::byte> buffer(piece_size);
@@ -110,6 +112,7 @@ PageRanges ContentChanges::changed(const RemoteMemory &memory, const PageRanges 
             append_range(found, {page.address, page.address + page_size});
         }
     }
+    CKPT_INVARIANT(length_of(found) <= length_of(data));
     return found;
 }
 

@@ -5,6 +5,7 @@
 #include "config.h"
 #include "image/memory/chunk_plan.hpp"
 
+#include "common/invariant.hpp"
 #include "image/model/shared_data.hpp"
 
 #include <algorithm>
@@ -72,6 +73,7 @@ void add_jobs(ChunkPlan &plan, std::uint32_t index, const ckpt_region &region,
               const std::vector<ckpt_range> &runs, std::uint64_t chunk_size)
 {
     std::uint64_t size = region_chunk_size(region, chunk_size);
+    CKPT_EXPECT(size > 0 && size <= UINT32_MAX);
     std::size_t base = plan.runs.size();
     plan.runs.insert(plan.runs.end(), runs.begin(), runs.end());
 
@@ -81,6 +83,7 @@ void add_jobs(ChunkPlan &plan, std::uint32_t index, const ckpt_region &region,
         chunk = std::max(chunk, (runs[first].start - region.start) / size);
         std::uint64_t start = region.start + chunk * size;
         std::uint64_t end = start + size;
+        CKPT_INVARIANT(start < region.end);
         std::size_t last = first;
         while (last < runs.size() && runs[last].start < end) {
             last++;
@@ -105,7 +108,9 @@ void add_page_runs(std::vector<PageRun> &runs, const RankImage &image,
         for (std::uint64_t start = range.start; start < range.end;) {
             while (region->end <= start) {
                 ++region;
+                CKPT_INVARIANT(region != image.regions.end());
             }
+            CKPT_INVARIANT(region->start <= start);
             std::uint64_t end = std::min(range.end, region->end);
             runs.push_back({start, end, 0, kind, 0});
             start = end;
@@ -139,6 +144,7 @@ void add_packed_jobs(ChunkPlan &plan, std::uint64_t chunk_size)
             position += part;
         }
     }
+    CKPT_INVARIANT(position == plan.page_bytes);
 }
 
 /* changes: null if all pages are to be read. */
@@ -151,6 +157,7 @@ void plan_packed(ChunkPlan &plan, const RemoteMemory &memory, const RankImage &i
     add_page_runs(plan.page_runs, image, subtract(data, wanted), PageRun::inherited);
     std::ranges::sort(plan.page_runs, {}, &PageRun::start);
     add_packed_jobs(plan, chunk_size);
+    CKPT_INVARIANT(plan.page_bytes == length_of(wanted));
 }
 
 } // namespace

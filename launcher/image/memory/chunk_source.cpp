@@ -7,6 +7,7 @@
 #include "image/memory/chunk_source.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "common/memory.hpp"
 #include "common/parallel.hpp"
 #include "image/nodefile/node_file_reader.hpp"
@@ -42,10 +43,13 @@ std::uint64_t bytes_of(const ChunkPlan &plan)
 void read_chunk(const RemoteMemory &memory, const ChunkPlan &plan,
                 const ChunkJob &job, std::span<std::byte> chunk)
 {
+    CKPT_EXPECT(job.first_run + job.run_count <= plan.runs.size());
+    CKPT_EXPECT(chunk.size() == job.size);
     std::span runs = std::span(plan.runs).subspan(job.first_run, job.run_count);
     std::uint64_t end = job.address + job.size;
     if (job.is_packed) {
         std::uint64_t length = length_of({runs.begin(), runs.end()});
+        CKPT_INVARIANT(length <= chunk.size());
         memory.read_packed(runs, chunk.first(length));
         std::ranges::fill(chunk.subspan(length), std::byte{0});
         return;
@@ -97,6 +101,8 @@ void ProcessSource::release(const ChunkPlan &plan, const ChunkJob &job) noexcept
 void ImageSource::read(const ChunkPlan &plan, const ChunkJob &job,
                        std::span<std::byte> chunk)
 {
+    CKPT_EXPECT(job.first_run + job.run_count <= plan.runs.size());
+    CKPT_EXPECT(chunk.size() == job.size);
     std::span runs = std::span(plan.runs).subspan(job.first_run, job.run_count);
     std::ranges::fill(chunk, std::byte{0});
     if (job.is_packed) {
@@ -176,12 +182,15 @@ std::span<std::byte> MemorySource::place(const ChunkPlan &plan,
                                          const ChunkJob &job) const
 {
     auto index = static_cast<std::size_t>(&job - plan.jobs.data());
+    CKPT_EXPECT(index < offsets_.size());
+    CKPT_INVARIANT(offsets_[index] + whole_pages(job.size) <= size_);
     return {base_ + offsets_[index], job.size};
 }
 
 void MemorySource::read(const ChunkPlan &plan, const ChunkJob &job,
                         std::span<std::byte> chunk)
 {
+    CKPT_EXPECT(chunk.size() >= job.size);
     std::ranges::copy(place(plan, job), chunk.begin());
 }
 

@@ -6,6 +6,7 @@
 #include "image/memory/connections.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "common/processes.hpp"
 
 #include <fcntl.h>
@@ -49,11 +50,11 @@ const char *kind_name(const ckpt_file &file)
 }
 
 [[noreturn]] void refuse(const RankImage &image, const ckpt_file &file,
-                         int rank, const std::string &what)
+                         int rank, const std::string &what,
+                         ckpt_refusal identity = CKPT_REFUSAL_SHARED_DESCRIPTOR)
 {
-    fail("rank {}: descriptor {} ({}) cannot be saved: it is a {} {}", rank,
-         file.descriptor, image.text(file.path),
-         kind_name(file), what);
+    ckpt::refuse(identity, "rank {}: descriptor {} ({}) cannot be saved: it is a {} {}", rank,
+                 file.descriptor, image.text(file.path), kind_name(file), what);
 }
 
 /* Describes the process for error messages. */
@@ -133,7 +134,8 @@ void Connections::distribute_socket(const RankImage &image, ckpt_file &file,
                fmt::format("connected to {}, {}",
                            name_of(holder_of(
                                fmt::format("socket:[{}]", file.value))),
-                           stranger));
+                           stranger),
+               CKPT_REFUSAL_OUTSIDE_CONNECTION);
     }
     auto ranks = end != nullptr ? ranks_of(*end) : std::set{rank};
     if (ranks.size() < 2) {
@@ -151,6 +153,7 @@ void Connections::distribute_socket(const RankImage &image, ckpt_file &file,
                            "to it",
                            *other->ranks.begin()));
     }
+    CKPT_INVARIANT(end != nullptr); /* it is what joins several ranks */
     /* Ranks that have both ends open report no connection to the outside. And
      * only one process at a time can peek at the received packets of a packet
      * socket. */
@@ -179,7 +182,8 @@ void Connections::distribute_pipe(const RankImage &image, ckpt_file &file,
     if ((pipe.readers.empty() || pipe.writers.empty()) && !is_alone) {
         refuse(image, file, rank,
                fmt::format("whose other end is in {}, {}",
-                           name_of(holder_of(path, processes_)), stranger));
+                           name_of(holder_of(path, processes_)), stranger),
+               CKPT_REFUSAL_OUTSIDE_CONNECTION);
     }
     if (is_private) {
         return;
@@ -187,7 +191,8 @@ void Connections::distribute_pipe(const RankImage &image, ckpt_file &file,
     if (auto other = holder_of(path, processes_)) {
         refuse(image, file, rank,
                fmt::format("that is also open in {}, {}", name_of(other),
-                           stranger));
+                           stranger),
+               CKPT_REFUSAL_OUTSIDE_CONNECTION);
     }
     if (pipe.ranks().size() < 2) {
         return;

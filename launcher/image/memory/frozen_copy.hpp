@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * frozen_copy.hpp - the agent's side of a frozen copy: a process that holds a copy of
- * a rank's memory and never runs (libckpt/task/frozen_copy.h).
+ * a rank's memory and never runs (libckpt/process/frozen_copy.h).
  */
 #pragma once
 

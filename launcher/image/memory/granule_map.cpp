@@ -5,6 +5,8 @@
 #include "config.h"
 #include "image/memory/granule_map.hpp"
 
+#include "common/invariant.hpp"
+
 #include <algorithm>
 
 namespace ckpt
@@ -26,15 +28,20 @@ GranuleMap::GranuleMap(const ChunkPlan &plan, std::size_t size)
             offset += run.end - run.start;
         }
     }
+    CKPT_EXPECT(size_ > 0);
+    CKPT_INVARIANT(first_.size() == plan_.jobs.size() + 1);
+    CKPT_INVARIANT(!is_packed_ || offsets_.size() == plan_.runs.size());
 }
 
 std::size_t GranuleMap::number(const ChunkJob &job) const
 {
+    CKPT_EXPECT(&job >= plan_.jobs.data() && &job < plan_.jobs.data() + plan_.jobs.size());
     return static_cast<std::size_t>(&job - plan_.jobs.data());
 }
 
 std::size_t GranuleMap::number(Index granule) const
 {
+    CKPT_EXPECT(granule < count());
     auto next = std::ranges::upper_bound(first_, granule);
     return static_cast<std::size_t>(next - first_.begin()) - 1;
 }
@@ -72,6 +79,7 @@ std::uint64_t GranuleMap::start(Index granule) const
  * wants. */
 ckpt_range GranuleMap::extent(const ChunkJob &job) const
 {
+    CKPT_EXPECT(job.run_count > 0);
     return {std::max(job.address, runs(job).front().start),
             std::min(job.address + job.size, runs(job).back().end)};
 }
@@ -94,6 +102,7 @@ PageRanges GranuleMap::packed_pages(const ChunkJob &job, std::uint64_t from,
 
 PageRanges GranuleMap::content(Index first, Index end) const
 {
+    CKPT_EXPECT(first < end && end <= count());
     const ChunkJob &chunk = job(first);
     const std::uint64_t from = offset(first), to = from + (end - first) * size_;
     if (is_packed_) {
@@ -123,6 +132,7 @@ void GranuleMap::read(const RemoteMemory &memory, Index first,
                       std::span<std::byte> part) const
 {
     const ChunkJob &chunk = job(first);
+    CKPT_EXPECT(offset(first) + part.size() <= chunk.size);
     if (!is_packed_) {
         memory.read_runs(start(first), runs(chunk), part);
         return;
@@ -137,6 +147,7 @@ void GranuleMap::read(const RemoteMemory &memory, Index first,
 /* Returns the granule of an address in that run. */
 GranuleMap::Index GranuleMap::packed_granule(std::size_t run, std::uint64_t address) const
 {
+    CKPT_EXPECT(run < offsets_.size() && address >= plan_.runs[run].start);
     auto next = std::ranges::upper_bound(plan_.jobs, run, {}, &ChunkJob::first_run);
     const auto chunk = static_cast<std::size_t>(next - plan_.jobs.begin()) - 1;
     return first_[chunk] + (offsets_[run] + (address - plan_.runs[run].start)) / size_;
@@ -188,6 +199,7 @@ GranuleMap::within(const ckpt_range &range) const
                                        &ChunkJob::address);
     Index first = first_[static_cast<std::size_t>(from - plan_.jobs.begin())];
     Index last = first_[static_cast<std::size_t>(to - plan_.jobs.begin())];
+    CKPT_INVARIANT(first <= last && last <= count());
     auto is_beside = [&](Index granule) {
         return intersect(content(granule, granule + 1), {range}).empty();
     };

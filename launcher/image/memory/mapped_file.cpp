@@ -5,6 +5,8 @@
 #include "config.h"
 #include "image/memory/mapped_file.hpp"
 
+#include "common/invariant.hpp"
+
 #include <fmt/format.h>
 
 #include <sys/stat.h>
@@ -74,6 +76,7 @@ void find_ends_of_files(ChunkPlan &plan, const RankImage &image, pid_t pid)
     std::uint64_t end = 0;
     for (ChunkJob &job : plan.jobs) {
         if (job.is_file && job.region != last) {
+            CKPT_EXPECT(job.region < image.regions.size());
             last = job.region;
             end = end_of_file(image, image.regions[last], pid);
         }

@@ -6,6 +6,7 @@
 #include "image/memory/page_pool.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -50,6 +51,8 @@ PagePool::PagePool(std::size_t bytes, std::size_t granule, Available available)
       piece_(std::min(size_, largest_piece)),
       first_room_(bytes == 0 ? least_pool : size_), room_(first_room_)
 {
+    CKPT_EXPECT(granule_ > 0);
+    CKPT_INVARIANT(piece_ >= granule_ && piece_ % granule_ == 0);
 }
 
 PagePool::~PagePool()
@@ -62,6 +65,7 @@ PagePool::~PagePool()
 std::byte *PagePool::take(int waiting)
 {
     std::lock_guard lock(mutex_);
+    CKPT_INVARIANT(free_.size() <= used_);
     if (!free_.empty()) {
         std::byte *place = free_.back();
         free_.pop_back();
@@ -90,6 +94,7 @@ std::byte *PagePool::new_place()
     }
     std::byte *place = pieces_[used_ / in_piece] + used_ % in_piece * granule_;
     used_++;
+    CKPT_INVARIANT(used_ * granule_ <= pieces_.size() * piece_);
     return place;
 }
 
@@ -117,6 +122,7 @@ bool PagePool::grow()
 /* The caller holds the mutex, and all buffers are free. */
 void PagePool::shrink()
 {
+    CKPT_EXPECT(free_.size() == used_); /* all buffers are free */
     const std::size_t kept = (std::min(first_room_, least_pool) + piece_ - 1) / piece_;
     if (may_grow_ && pieces_.size() <= kept) {
         return;
@@ -134,6 +140,7 @@ void PagePool::shrink()
 void PagePool::give_back(std::byte *place)
 {
     std::lock_guard lock(mutex_);
+    CKPT_EXPECT(free_.size() < used_); /* not given back before */
     free_.push_back(place);
     if (free_.size() == used_) {
         shrink();

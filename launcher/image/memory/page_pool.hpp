@@ -21,7 +21,6 @@ namespace ckpt
 {
 
 inline constexpr std::size_t least_pool = 256u << 20; /* bytes, of an automatic pool */
-inline constexpr std::size_t default_granule = 64u << 10;
 
 /* Returns `granule`; throws Error unless it is a power of two from 4096 to 1 MiB. */
 std::size_t require_granule(std::size_t granule);

@@ -5,6 +5,8 @@
 #include "config.h"
 #include "image/memory/page_sharing.hpp"
 
+#include "common/invariant.hpp"
+
 #include <algorithm>
 
 namespace ckpt
@@ -32,6 +34,7 @@ bool is_in_sample(std::span<const std::byte> page)
 std::optional<PageSharing::Place> PageSharing::find(std::span<const std::byte> page,
                                                     const Place &here)
 {
+    CKPT_EXPECT(page.size() >= label_bytes);
     if (extent_ == Extent::sample && !is_in_sample(page)) {
         return std::nullopt;
     }
@@ -55,6 +58,7 @@ SharingFound PageSharing::found() const
         sum.pages += part.found.pages;
         sum.twice += part.found.twice;
     }
+    CKPT_INVARIANT(sum.twice <= sum.pages);
     return sum;
 }
 
@@ -70,6 +74,7 @@ std::optional<PageSharing::Extent> SharingChoice::next() const
 
 void SharingChoice::learn(const SharingFound &found)
 {
+    CKPT_EXPECT(found.twice <= found.pages);
     std::lock_guard lock(mutex_);
     is_worthwhile_ = static_cast<double>(found.twice) >=
                      worthwhile * static_cast<double>(std::max<std::uint64_t>(1, found.pages));

@@ -6,6 +6,7 @@
 #include "image/memory/page_watch.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "common/processes.hpp"
 
 #include <fcntl.h>
@@ -115,6 +116,7 @@ PageWatch::PageWatch(pid_t pid, Fd descriptor)
 
 void PageWatch::watch(const ckpt_range &range)
 {
+    CKPT_EXPECT(range.start < range.end);
     uffdio_register registration{};
     registration.range = {range.start, range.end - range.start};
     registration.mode = UFFDIO_REGISTER_MODE_WP;
@@ -163,6 +165,7 @@ pagemap::ScanArgument PageWatch::protection(const ckpt_range &range) const
  * new. */
 PageRanges PageWatch::look(const ckpt_range &range)
 {
+    CKPT_EXPECT(range.start < range.end);
     PageRanges strange = unwatched(range), written;
     if (!strange.empty()) {
         watch(range);

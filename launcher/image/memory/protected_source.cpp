@@ -11,6 +11,7 @@
 #include "image/memory/protected_source.hpp"
 
 #include "common/fault.hpp"
+#include "common/invariant.hpp"
 #include "common/parallel.hpp"
 
 #include <poll.h>
@@ -105,6 +106,7 @@ void ProtectedSource::protect(const PageRanges &mappings, unsigned threads) cons
 
 void ProtectedSource::require_kept(Granule granule) const
 {
+    require_sound();
     if (states_[granule] == State::lost) {
         throw MemoryGivenBack(
             fmt::format("the program has given back memory at {:#x} before it was saved",
@@ -121,15 +123,18 @@ std::vector<ProtectedSource::Granule> ProtectedSource::claim(const ChunkJob &job
     std::vector<Granule> claimed;
     std::vector<std::pair<Granule, std::byte *>> pooled;
     auto [first, end] = granules_.of(job);
+    CKPT_EXPECT(chunk.size() == job.size);
     claimed.reserve(end - first);
     pooled.reserve(end - first);
     {
         std::lock_guard lock(mutex_);
         for (Granule granule = first; granule < end; granule++) {
             require_kept(granule);
+            CKPT_INVARIANT(states_[granule] == State::waiting || states_[granule] == State::pooled);
         }
         for (Granule granule = first; granule < end; granule++) {
             if (states_[granule] == State::pooled) {
+                CKPT_INVARIANT(places_.contains(granule));
                 pooled.emplace_back(granule, places_.extract(granule).mapped());
                 states_[granule] = State::saved;
             } else {
@@ -179,6 +184,7 @@ void ProtectedSource::settle(const ChunkJob &job, std::span<const Granule> claim
     std::lock_guard lock(mutex_);
     for (Granule granule : claimed) {
         require_kept(granule);
+        CKPT_INVARIANT(states_[granule] == State::reading);
         states_[granule] = State::saved;
     }
     if (!unserved_.empty()) { /* a fault may have come in between */
@@ -221,9 +227,25 @@ std::size_t ProtectedSource::following() const
 
 /* ---- The serving thread ---------------------------------------------------------- */
 
+/* After a violated invariant the ranks must not wait for ever: their pages are no longer protected,
+ * and what was not read yet is lost. */
 void ProtectedSource::serve_faults()
 {
     run_first();
+    try {
+        serve_until_end();
+    } catch (const InvariantViolated &) {
+        std::lock_guard lock(mutex_);
+        std::ranges::replace_if(
+            states_,
+            [](State state) { return state == State::waiting || state == State::reading; },
+            State::lost);
+        protection_->end();
+    }
+}
+
+void ProtectedSource::serve_until_end()
+{
     for (;;) {
         std::array<pollfd, 2> wanted{{{protection_->descriptor(), POLLIN, 0},
                                       {wakeup_.get(), POLLIN, 0}}};
@@ -299,6 +321,7 @@ bool ProtectedSource::serve(Fault &fault)
         return false;
     }
     if (copy(*granule, place) && allow(granules_.content(*granule, *granule + 1))) {
+        CKPT_INVARIANT(!places_.contains(*granule));
         places_[*granule] = place;
         states_[*granule] = State::pooled;
         last_written_ = granules_.number(*granule);

@@ -98,6 +98,7 @@ class ProtectedSource : public ChunkSource
     void require_kept(Granule granule) const;
 
     void serve_faults();
+    void serve_until_end();
     void take_events();
     void lose(const ckpt_range &range);
     void serve_all();

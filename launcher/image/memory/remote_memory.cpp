@@ -12,6 +12,7 @@
 
 #include "common/error.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "image/memory/pagemap_scan.hpp"
 
 #include <fcntl.h>
@@ -21,7 +22,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <cerrno>
 #include <cstring>
 
@@ -71,7 +71,7 @@ RemoteMemory::RemoteMemory(pid_t pid, ScanMethod method) : pid_(pid)
 void RemoteMemory::fail_to_read(std::uint64_t address, int code) const
 {
     if (code == ESRCH || code == ENOENT) {
-        throw Error(fmt::format("process {} is gone", pid_), ESRCH);
+        throw Error(fmt::format("process {} is gone", pid_), ESRCH, CKPT_REFUSAL_UNREADABLE_RANK);
     }
     if (code == EPERM || code == EACCES) {
         throw Error(
@@ -79,7 +79,7 @@ void RemoteMemory::fail_to_read(std::uint64_t address, int code) const
                         "permission (another user's process, or restricted by "
                         "/proc/sys/kernel/yama/ptrace_scope)",
                         pid_),
-            code);
+            code, CKPT_REFUSAL_UNREADABLE_RANK);
     }
     const std::string text =
         fmt::format("cannot read memory of process {} at {:#x}: {}", pid_, address,
@@ -87,13 +87,13 @@ void RemoteMemory::fail_to_read(std::uint64_t address, int code) const
     if (code == EFAULT || code == EIO || code == EHWPOISON) {
         throw UnreadableMemory(text, code, address);
     }
-    throw Error(text, code);
+    throw Error(text, code, CKPT_REFUSAL_UNREADABLE_RANK);
 }
 
 void RemoteMemory::scan(const ckpt_range &range, PageSelection selection,
                         std::vector<ckpt_range> &runs) const
 {
-    assert(range.start % page_size == 0 && range.end % page_size == 0);
+    CKPT_EXPECT(range.start % page_size == 0 && range.end % page_size == 0);
     if (scan_categories_ != 0) {
         scan_with_ioctl(range, selection, runs);
     } else {
@@ -219,6 +219,7 @@ void RemoteMemory::read_runs(std::uint64_t base,
     const std::uint64_t end = base + destination.size();
     std::uint64_t position = base;
     const auto fill_up_to = [&](std::uint64_t next) {
+        CKPT_INVARIANT(position <= next && next <= end); /* the runs are ascending */
         std::ranges::fill(destination.subspan(position - base, next - position),
                           std::byte{0});
     };
@@ -244,6 +245,7 @@ void RemoteMemory::read_packed(std::span<const ckpt_range> runs,
         places.push_back({run.start, destination.subspan(position, run.end - run.start)});
         position += run.end - run.start;
     }
+    CKPT_EXPECT(position == destination.size());
     read_places(places);
 }
 
@@ -261,6 +263,7 @@ void RemoteMemory::read_file_mapping(std::uint64_t address,
         if ((error != EFAULT && error != EIO) || position < end_of_file) {
             fail_to_read(position, error);
         }
+        CKPT_INVARIANT(position >= before && position - before <= destination.size());
         /* Beyond the end of the file: fill one page with zeros, then go on. */
         destination = destination.subspan(position - before);
         std::size_t hole = std::min<std::uint64_t>(

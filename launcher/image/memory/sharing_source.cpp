@@ -6,6 +6,7 @@
 #include "image/memory/sharing_source.hpp"
 
 #include "common/bytes.hpp"
+#include "common/invariant.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -49,6 +50,7 @@ void SharingSource::read(const ChunkPlan &plan, const ChunkJob &job,
 
 void SharingSource::share(std::uint64_t address, std::span<std::byte> pages)
 {
+    CKPT_EXPECT(address % page_size == 0 && pages.size() % page_size == 0);
     std::vector<SharedRun> found;
     for (std::size_t at = 0; at < pages.size(); at += page_size) {
         const std::span page = pages.subspan(at, page_size);
@@ -71,6 +73,7 @@ std::vector<SharedRun> SharingSource::take_shared()
     std::vector<SharedRun> runs;
     std::ranges::sort(shared_, {}, &SharedRun::start);
     for (const SharedRun &next : std::exchange(shared_, {})) {
+        CKPT_INVARIANT(runs.empty() || runs.back().end <= next.start); /* each page once */
         if (!runs.empty() && is_continued(runs.back(), next)) {
             runs.back().end = next.end;
         } else {

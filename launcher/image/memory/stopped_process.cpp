@@ -42,7 +42,7 @@ void require_unchanged(const RemoteMemory &memory, std::uint64_t address,
 {
     auto now = memory.read_object<ckpt_snapshot>(address);
     if (std::memcmp(&now, &snapshot, sizeof(now)) != 0) {
-        fail("{} went on while it was being saved", whose);
+        refuse(CKPT_REFUSAL_UNREADABLE_RANK, "{} went on while it was being saved", whose);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "image/memory/write_protection.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -32,6 +33,7 @@ constexpr std::uint64_t features = UFFD_FEATURE_PAGEFAULT_FLAG_WP |
 
 uffdio_range range_of(const ckpt_range &range)
 {
+    CKPT_EXPECT(range.start < range.end && (range.start | range.end) % page_size == 0);
     return {range.start, range.end - range.start};
 }
 

@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/files/temporary_name.hpp"
+#include "common/invariant.hpp"
 
 #include <algorithm>
 #include <array>
@@ -110,6 +111,7 @@ std::string parity_file_name(const std::string &host)
 
 std::string message_log_name(int rank)
 {
+    CKPT_EXPECT(rank >= 0);
     return fmt::format("rank-{}.log", rank);
 }
 

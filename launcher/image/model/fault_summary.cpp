@@ -5,6 +5,8 @@
 #include "config.h"
 #include "image/model/fault_summary.hpp"
 
+#include "common/invariant.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -43,6 +45,8 @@ FaultSummary summarize(FaultTimes times)
         summary.p99 = within(0.99);
         summary.p999 = within(0.999);
         summary.most = times.seconds.back();
+        CKPT_INVARIANT(summary.p50 <= summary.p99 && summary.p99 <= summary.p999);
+        CKPT_INVARIANT(summary.p999 <= summary.most);
     }
     return summary;
 }

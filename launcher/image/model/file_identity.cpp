@@ -94,7 +94,8 @@ FileReference FileIdentities::describe(const ckpt_region &region,
     struct stat after = status_of(fd.get(), path);
     if (mtime_of(after) != reference.mtime_ns ||
         after.st_size != status.st_size) {
-        fail("mapped file {} changed while it was being saved", path);
+        refuse(CKPT_REFUSAL_CHANGED_FILE, "mapped file {} changed while it was being saved",
+               path);
     }
     std::lock_guard lock(mutex_);
     checksums_.emplace(key, reference.checksum);
@@ -111,14 +112,14 @@ void require_same_file(const std::string &path, const ckpt_region &region,
         return;
     }
     if (size != reference.size) {
-        fail("{} is not the file it was at the checkpoint: {} bytes, then {}",
-             path, size, reference.size);
+        refuse(CKPT_REFUSAL_CHANGED_FILE,
+               "{} is not the file it was at the checkpoint: {} bytes, then {}", path, size,
+               reference.size);
     }
     if (checksum_mapped_bytes(fd.get(), path, region, size) !=
         reference.checksum) {
-        fail("{} is not the file it was at the checkpoint: its content "
-             "differs",
-             path);
+        refuse(CKPT_REFUSAL_CHANGED_FILE,
+               "{} is not the file it was at the checkpoint: its content differs", path);
     }
 }
 

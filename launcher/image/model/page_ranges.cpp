@@ -5,6 +5,8 @@
 #include "config.h"
 #include "image/model/page_ranges.hpp"
 
+#include "common/invariant.hpp"
+
 #include <algorithm>
 #include <iterator>
 
@@ -16,6 +18,7 @@ void append_range(PageRanges &ranges, const ckpt_range &range)
     if (range.start >= range.end) {
         return;
     }
+    CKPT_EXPECT(ranges.empty() || ranges.back().start <= range.start); /* ascending */
     if (!ranges.empty() && ranges.back().end >= range.start) {
         ranges.back().end = std::max(ranges.back().end, range.end);
     } else {
@@ -25,6 +28,8 @@ void append_range(PageRanges &ranges, const ckpt_range &range)
 
 PageRanges unite(const PageRanges &left, const PageRanges &right)
 {
+    CKPT_EXPECT(std::ranges::is_sorted(left, {}, &ckpt_range::start));
+    CKPT_EXPECT(std::ranges::is_sorted(right, {}, &ckpt_range::start));
     PageRanges sorted, united;
     std::ranges::merge(left, right, std::back_inserter(sorted), {}, &ckpt_range::start,
                        &ckpt_range::start);
@@ -72,6 +77,7 @@ std::uint64_t length_of(const PageRanges &ranges)
 {
     std::uint64_t sum = 0;
     for (const ckpt_range &range : ranges) {
+        CKPT_EXPECT(range.start <= range.end);
         sum += range.end - range.start;
     }
     return sum;

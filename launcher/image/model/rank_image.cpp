@@ -6,6 +6,7 @@
 #include "image/model/rank_image.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -211,12 +212,14 @@ bool has_many_regions(const RankImage &image)
 std::uint64_t region_chunk_size(const ckpt_region &region,
                                 std::uint64_t chunk_size)
 {
+    CKPT_EXPECT(chunk_size > 0 && region.start < region.end);
     return std::min(chunk_size, region.end - region.start);
 }
 
 ckpt_range range_of_chunk(const RankImage &image, const ChunkRecord &chunk,
                           std::uint64_t chunk_size)
 {
+    CKPT_EXPECT(chunk.region < image.regions.size());
     const ckpt_region &region = image.regions[chunk.region];
     std::uint64_t size = region_chunk_size(region, chunk_size);
     std::uint64_t start = region.start + chunk.index * size;
@@ -256,6 +259,7 @@ PageRanges content_of(const RankImage &image, std::uint32_t region,
 bool is_sane_chunk(const ChunkRecord &chunk, std::uint64_t length,
                    std::uint64_t chunk_size, const ChunkFile &file)
 {
+    CKPT_EXPECT(length > 0 && chunk_size > 0);
     const std::uint64_t size = chunk.size - std::min<std::uint64_t>(chunk.size, file.overhead);
 
     return chunk.index <= (length - 1) / chunk_size && size > 0 &&
@@ -279,6 +283,7 @@ void divide_chunk(const RankImage &image, std::uint64_t size, std::uint64_t star
                   std::uint64_t end, std::vector<PageRun>::const_iterator &run,
                   std::vector<std::uint64_t> &stored)
 {
+    CKPT_EXPECT(start < end);
     std::uint64_t given = 0;
     while (run != image.page_runs.end()) {
         const std::uint64_t last = run->position + (run->end - run->start);

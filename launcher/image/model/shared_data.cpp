@@ -6,6 +6,7 @@
 #include "image/model/shared_data.hpp"
 
 #include "common/fd.hpp"
+#include "common/invariant.hpp"
 
 #include <fmt/format.h>
 
@@ -143,6 +144,7 @@ PageRanges SharedData::of(const ckpt_region &region)
     if (!fd) {
         return {{region.start, region.end}};
     }
+    CKPT_INVARIANT(mapping->start <= region.start && region.end <= mapping->end);
     const std::uint64_t from = mapping->offset + (region.start - mapping->start);
     PageRanges pages;
     const std::uint64_t to = from + (region.end - region.start);

@@ -6,6 +6,7 @@
 #include "image/nodefile/chunked_dataset.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "image/hdf5/hdf5_filters.hpp"
 
 #include <vector>
@@ -63,6 +64,7 @@ Hdf5Id create_chunked_dataset(hid_t parent, const std::string &name,
                               std::uint64_t length, std::uint64_t chunk_size,
                               Codec codec)
 {
+    CKPT_EXPECT(length > 0 && chunk_size > 0);
     std::string what = fmt::format("cannot make dataset {}", name);
     hsize_t size = length;
     hsize_t chunk = chunk_size;
@@ -85,6 +87,7 @@ ChunkRecord place_chunk(const Hdf5Id &dataset, std::uint64_t index,
                         std::uint64_t chunk_size, const EncodedChunk &chunk,
                         Codec codec, DriverFile &driver, const std::string &what)
 {
+    CKPT_EXPECT(!chunk.bytes.empty() && chunk.bytes.size() <= UINT32_MAX);
     hsize_t offset = index * chunk_size;
     std::uint32_t mask = filter_mask(codec, chunk.coding);
     driver.to_place = chunk.bytes.data();

@@ -10,6 +10,7 @@
 #include "common/checksum.hpp"
 #include "common/error.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 
 #include <algorithm>
 
@@ -28,6 +29,7 @@ EncodedChunk encode_chunk(std::span<const std::byte> chunk,
     encoded.coding = compressed.coding;
     encoded.bytes = compressed.size == 0 ? chunk : output.first(compressed.size);
     encoded.checksum = has_checksum ? checksum_of(encoded.bytes) : 0;
+    CKPT_INVARIANT(encoded.bytes.size() <= chunk.size());
     return encoded;
 }
 
@@ -55,6 +57,7 @@ EncodedChunk seal_chunk(const EncodedChunk &chunk, std::span<std::byte> output,
                         const ChunkSeal &seal, std::uint64_t index)
 {
     const std::size_t size = chunk.bytes.size();
+    CKPT_EXPECT(size > 0 && output.size() >= size + FileSeal::overhead);
     const std::span sealed = output.first(size + FileSeal::overhead);
 
     seal.seal->close(chunk.bytes, sealed.first(size),
@@ -72,6 +75,7 @@ std::span<const std::byte> open_chunk(std::span<const std::byte> stored,
                                       const std::string &about, const FileSeal &seal,
                                       const std::string &text)
 {
+    CKPT_EXPECT(stored.size() >= FileSeal::overhead);
     const std::size_t size = stored.size() - FileSeal::overhead;
     const std::span part = std::span(buffer).first(size);
 
@@ -108,6 +112,9 @@ std::span<const std::byte> decode_chunk(int fd, const ChunkRecord &chunk,
         stored = open_chunk(stored, buffers.stored, seal.about(chunk.index), *seal.seal, text);
     }
     if (chunk.coding == ChunkCoding::plain) {
+        if (stored.size() != size) {
+            fail("{} is damaged: it has {} bytes instead of {}", text, stored.size(), size);
+        }
         return stored;
     }
     buffers.plain.resize(std::max(buffers.plain.size(), size));

@@ -7,6 +7,7 @@
 
 #include "common/bytes.hpp"
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "image/model/checkpoint_names.hpp"
 
 #include <algorithm>
@@ -20,6 +21,7 @@ namespace
 {
 
 constexpr std::uint64_t alignment = 8;
+static_assert(sizeof(ckpt_logged_message) % alignment == 0); /* each message begins aligned */
 
 } // namespace
 
@@ -55,6 +57,7 @@ void MessageLogCheck::add(std::span<const std::byte> part)
 
 void MessageLogCheck::take_header(std::span<const std::byte> &part)
 {
+    CKPT_INVARIANT(header_size_ < sizeof(header_) && content_ == 0 && padding_ == 0);
     std::size_t size = std::min(sizeof(header_) - header_size_, part.size());
     auto *header = reinterpret_cast<std::byte *>(&header_);
 

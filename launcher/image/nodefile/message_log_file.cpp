@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -49,6 +50,7 @@ MessageLogFile::MessageLogFile(const std::filesystem::path &path)
 
 void MessageLogFile::read(std::span<std::byte> chunk)
 {
+    CKPT_INVARIANT(position_ <= bytes_);
     auto size = std::min<std::uint64_t>(chunk.size(), bytes_ - position_);
     int error = read_exactly(fd_.get(), chunk.data(), size, position_);
 

@@ -9,6 +9,7 @@
 #include "common/fault.hpp"
 #include "common/files/files.hpp"
 #include "common/files/temporary_name.hpp"
+#include "common/invariant.hpp"
 #include "image/io/direct_io.hpp"
 #include "image/nodefile/hdf5_objects.hpp"
 #include "image/seal/image_key.hpp"
@@ -33,10 +34,19 @@ namespace
 
 /* HDF5 allocates file space for small objects in blocks of this size. */
 constexpr hsize_t small_block = 64u << 10;
+static_assert(sizeof(Extent) == 16 && std::has_unique_object_representations_v<Extent>);
 
 /* Writeback to the disk starts in parts of this size during the capture, so
  * that the final fsync has little left to write. */
 constexpr std::uint64_t writeback_part = 8u << 20;
+
+/* Whether none of the extents, in ascending order, overlaps the next one. */
+bool are_apart(const std::vector<Extent> &extents)
+{
+    return std::ranges::adjacent_find(extents, [](const Extent &one, const Extent &next) {
+               return one.offset + one.length > next.offset;
+           }) == extents.end();
+}
 
 } // namespace
 
@@ -105,6 +115,7 @@ void NewNodeFile::write_direct(std::span<const std::byte> part, std::uint64_t of
 
 void NewNodeFile::write(const ChunkRecord &place, std::span<const std::byte> chunk)
 {
+    CKPT_EXPECT(place.size == chunk.size());
     check(fault_strikes("image-write-enospc") ? ENOSPC : 0);
     const std::size_t direct = direct_ ? direct_part(chunk, place.offset) : 0;
     if (direct > 0) {
@@ -201,6 +212,7 @@ void NewNodeFile::close_hdf5(std::vector<int> &ranks)
         require_hdf5(H5Fclose(file_.get()), "cannot close the file");
         file_.release();
     });
+    CKPT_INVARIANT(std::ranges::adjacent_find(ranks) == ranks.end());
 }
 
 /* Called after HDF5 has closed its file, all of which is in memory except the
@@ -225,9 +237,12 @@ NodeFileHeader NewNodeFile::seal(std::vector<int> &ranks)
     struct stat status;
     check(::fstat(fd_.get(), &status) < 0 ? errno : 0);
     merge_extents(extents_);
+    CKPT_INVARIANT(are_apart(extents_));
     NodeFileHeader header;
     header.version = version_;
     auto end = static_cast<std::uint64_t>(status.st_size);
+    CKPT_INVARIANT(extents_.empty() || extents_.front().offset >= header_size);
+    CKPT_INVARIANT(extents_.empty() || extents_.back().offset + extents_.back().length <= end);
     header.extent_count = extents_.size();
     header.seal_count = seal_ != nullptr ? count_seals(end, extents_) : 0;
     header.bytes = end + header.seal_count * FileSeal::overhead +
@@ -242,6 +257,7 @@ NodeFileHeader NewNodeFile::seal(std::vector<int> &ranks)
     std::string text = header.text();
     check(write_exactly(fd_.get(), text.data(), text.size(), 0));
     return header;
+    CKPT_INVARIANT(text.size() == header_size);
 }
 
 void NewNodeFile::sync()
@@ -251,6 +267,7 @@ void NewNodeFile::sync()
 
 void NewNodeFile::publish()
 {
+    CKPT_EXPECT(fd_); /* not published yet */
     fault_kill("image-before-rename");
     check(::rename(temporary_path_.c_str(), path_.c_str()) < 0 ? errno : 0);
     fd_.reset();

@@ -7,6 +7,7 @@
 
 #include "common/checksum.hpp"
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <algorithm>
 #include <cinttypes>
@@ -96,6 +97,7 @@ constexpr const char *sealed_pattern = "seals %" SCNu64 " key %16[0-9a-f] salt %
 
 template <> Hdf5Id make_record_type<ckpt_snapshot>()
 {
+    static_assert(std::has_unique_object_representations_v<ckpt_snapshot>);
     RecordType type(sizeof(ckpt_snapshot));
     type.MEMBER(ckpt_snapshot, magic);
     type.MEMBER(ckpt_snapshot, version);
@@ -146,6 +148,7 @@ template <> Hdf5Id make_record_type<ckpt_snapshot>()
 
 template <> Hdf5Id make_record_type<ckpt_region>()
 {
+    static_assert(std::has_unique_object_representations_v<ckpt_region>);
     RecordType type(sizeof(ckpt_region));
     type.MEMBER(ckpt_region, start);
     type.MEMBER(ckpt_region, end);
@@ -162,6 +165,7 @@ template <> Hdf5Id make_record_type<ckpt_region>()
 
 template <> Hdf5Id make_record_type<ckpt_thread>()
 {
+    static_assert(std::has_unique_object_representations_v<ckpt_thread>);
     RecordType type(sizeof(ckpt_thread));
     type.MEMBER(ckpt_thread, context);
     type.MEMBER(ckpt_thread, thread_pointer);
@@ -179,6 +183,7 @@ template <> Hdf5Id make_record_type<ckpt_thread>()
 
 template <> Hdf5Id make_record_type<ckpt_file>()
 {
+    static_assert(std::has_unique_object_representations_v<ckpt_file>);
     RecordType type(sizeof(ckpt_file));
     type.MEMBER(ckpt_file, offset);
     type.MEMBER(ckpt_file, size);
@@ -200,6 +205,7 @@ template <> Hdf5Id make_record_type<ckpt_file>()
 
 template <> Hdf5Id make_record_type<FileReference>()
 {
+    static_assert(std::has_unique_object_representations_v<FileReference>);
     RecordType type(sizeof(FileReference));
     type.MEMBER(FileReference, size);
     type.MEMBER(FileReference, mtime_ns);
@@ -211,6 +217,7 @@ template <> Hdf5Id make_record_type<FileReference>()
 
 template <> Hdf5Id make_record_type<ChunkRecord>()
 {
+    static_assert(std::has_unique_object_representations_v<ChunkRecord>);
     RecordType type(sizeof(ChunkRecord));
     type.MEMBER(ChunkRecord, index);
     type.MEMBER(ChunkRecord, offset);
@@ -225,6 +232,7 @@ template <> Hdf5Id make_record_type<ChunkRecord>()
 
 template <> Hdf5Id make_record_type<PageRun>()
 {
+    static_assert(std::has_unique_object_representations_v<PageRun>);
     RecordType type(sizeof(PageRun));
     type.MEMBER(PageRun, start);
     type.MEMBER(PageRun, end);
@@ -236,6 +244,7 @@ template <> Hdf5Id make_record_type<PageRun>()
 
 template <> Hdf5Id make_record_type<SharedRun>()
 {
+    static_assert(std::has_unique_object_representations_v<SharedRun>);
     RecordType type(sizeof(SharedRun));
     type.MEMBER(SharedRun, start);
     type.MEMBER(SharedRun, end);
@@ -345,10 +354,12 @@ std::uint64_t checksum_outside(int fd, std::uint64_t bytes,
     };
     std::uint64_t position = header_size;
     for (const Extent &extent : extents) {
+        CKPT_EXPECT(position <= extent.offset); /* ascending, without overlaps */
         add(position, extent.offset);
         position = extent.offset + extent.length;
     }
     add(position, bytes);
+    CKPT_EXPECT(position <= bytes);
     return checksum.value();
 }
 

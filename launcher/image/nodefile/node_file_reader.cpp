@@ -11,6 +11,7 @@
 #include "common/bytes.hpp"
 #include "common/error.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "common/parallel.hpp"
 #include "image/nodefile/encoded_chunk.hpp"
 #include "image/hdf5/hdf5_file_driver.hpp"
@@ -62,6 +63,7 @@ PageRanges ranges_of(std::span<const MemoryPlace> places)
 void copy_data_pages(std::span<const std::byte> source,
                      std::span<std::byte> destination)
 {
+    CKPT_EXPECT(source.size() <= destination.size());
     for (std::size_t at = 0; at < source.size(); at += page_size) {
         std::size_t part = std::min(page_size, source.size() - at);
         std::span page = source.subspan(at, part);
@@ -497,6 +499,7 @@ void NodeFileReader::Impl::read_shared(const RankImage &image, const PageRanges 
             thread_local ChunkBuffers buffers;
             std::span content = load_chunk(rank, *found[i].chunk, buffers);
             for (const PageCopy &copy : found[i].copies) {
+                CKPT_INVARIANT(copy.offset + copy.length <= content.size());
                 auto page = std::ranges::lower_bound(pages, copy.address, {},
                                                      &SharedPage::there);
                 for (; page != pages.end() && page->there < copy.address + copy.length;
@@ -574,6 +577,7 @@ void NodeFileReader::Impl::read_pages(int rank, const PageRanges &wanted,
         thread_local ChunkBuffers buffers;
         std::span content = load_chunk(rank, *found[i].chunk, buffers);
         for (const PageCopy &copy : found[i].copies) {
+            CKPT_INVARIANT(copy.offset + copy.length <= content.size());
             copy_to_places(content.subspan(copy.offset, copy.length), copy.address, places);
         }
     });

@@ -6,6 +6,7 @@
 #include "image/nodefile/page_lookup.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -21,6 +22,7 @@ constexpr std::uint64_t page_size = 4096;
 /* Returns the range from the first to the last address. */
 ckpt_range span_of(const PageRanges &ranges)
 {
+    CKPT_EXPECT(!ranges.empty());
     return {ranges.front().start, ranges.back().end};
 }
 
@@ -65,6 +67,7 @@ class PageFinder
 
     void add(std::uint64_t position, const ckpt_range &range)
     {
+        CKPT_EXPECT(size_ > 0 && position + (range.end - range.start) <= pages_.bytes);
         for (std::uint64_t at = range.start; at < range.end;) {
             std::uint64_t offset = position % size_;
             std::uint64_t part = std::min(range.end - at, size_ - offset);
@@ -181,7 +184,8 @@ void require_sane_page_runs(const RankImage &image, std::uint64_t chunk_size,
     }
     const ChunkRecord *last = nullptr;
     for (const ChunkRecord &chunk : image.pages.chunks) {
-        if (chunk.region != 0 || (last != nullptr && last->index >= chunk.index) ||
+        if (chunk.region != 0 || image.pages.bytes == 0 ||
+            (last != nullptr && last->index >= chunk.index) ||
             !is_sane_chunk(chunk, image.pages.bytes,
                            stream_chunk_size(image.pages.bytes, chunk_size), file)) {
             fail("{}: chunk {} of its pages has an impossible record", whose, chunk.index);

@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 
 #include <sodium.h>
 
@@ -28,6 +29,7 @@ using Pieces = std::vector<Extent>; /* ranges of the file */
 
 std::uint64_t length_outside(std::uint64_t end, const std::vector<Extent> &extents)
 {
+    CKPT_EXPECT(end >= header_size);
     std::uint64_t length = end - header_size;
     for (const Extent &extent : extents) {
         length -= extent.length;
@@ -90,6 +92,7 @@ void for_pieces(const Pieces &pieces, std::span<std::byte> part, const ForPiece 
         action(piece, part.subspan(at, piece.length));
         at += piece.length;
     }
+    CKPT_INVARIANT(at == part.size());
 }
 
 std::size_t length_of(const Pieces &pieces)
@@ -130,6 +133,7 @@ void write_sealed_tables(int fd, const NodeFileHeader &header,
     const std::vector<Pieces> parts = parts_of(header.seals_offset(), extents);
     std::vector<Trailer> trailers(parts.size());
     std::vector<std::byte> buffer(part_size);
+    CKPT_INVARIANT(parts.size() == header.seal_count);
 
     for (std::size_t i = 0; i < parts.size(); i++) {
         const std::span part = std::span(buffer).first(length_of(parts[i]));
@@ -155,6 +159,7 @@ TableMemory read_sealed_tables(int fd, const NodeFileHeader &header,
     std::vector<Trailer> trailers(parts.size());
     std::vector<std::byte> buffer(part_size);
     TableMemory tables;
+    CKPT_INVARIANT(parts.size() == header.seal_count);
 
     require_read(read_exactly(fd, trailers.data(), trailers.size() * sizeof(Trailer),
                               header.seals_offset()),

@@ -6,6 +6,7 @@
 #include "image/nodefile/stream_dataset.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "image/nodefile/hdf5_objects.hpp"
 
 #include <algorithm>
@@ -39,6 +40,7 @@ std::optional<ChunkRecord> StreamDataset::place(std::uint64_t index,
 std::vector<ChunkRecord> StreamDataset::finish()
 {
     std::ranges::sort(chunks_, {}, &ChunkRecord::index);
+    CKPT_INVARIANT(std::ranges::adjacent_find(chunks_, {}, &ChunkRecord::index) == chunks_.end());
     write_records(rank_group_, (name_ + names::stream_chunks).c_str(), chunks_);
     dataset_.reset();
     return std::move(chunks_);

@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "image/store/piece_chain.hpp"
 #include "image/store/store.hpp"
 
@@ -50,6 +51,7 @@ Piece PieceFold::run()
         writer_->copy(reader, rank);
     }
     Piece folded = writer_->commit();
+    CKPT_INVARIANT(folded.base == 0 && folded.identity == identity_);
     folded.shared = piece->shared;
     return folded;
 }
@@ -71,6 +73,7 @@ void replace_piece(const fs::path &directory, const Piece &folded)
         Piece *place = find_piece(manifest, folded.identity);
         if (place != nullptr && place->file != folded.file) {
             useless = place->file;
+            require_sound();
             *place = folded;
             manifest.write(directory);
         }

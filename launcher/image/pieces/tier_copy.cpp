@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "image/store/checkpoint_files.hpp"
 #include "image/store/checkpoint_trace.hpp"
 #include "image/store/job_directory.hpp"
@@ -67,6 +68,7 @@ void TierCopy::publish() const
         }
     }
     fault_kill("agent-before-slow-manifest");
+    require_sound();
     manifest.write(to);
     remove_files_without_use(to, manifest);
 }

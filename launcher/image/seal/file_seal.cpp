@@ -11,6 +11,7 @@
 #include "image/seal/file_seal.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <openssl/evp.h>
 #include <sodium.h>
@@ -29,6 +30,8 @@ namespace
 static_assert(crypto_aead_xchacha20poly1305_ietf_NPUBBYTES == FileSeal::nonce_size);
 static_assert(crypto_aead_xchacha20poly1305_ietf_ABYTES == FileSeal::tag_size);
 static_assert(crypto_core_hchacha20_KEYBYTES == MessageKey::size);
+static_assert(crypto_core_hchacha20_INPUTBYTES + 8 == FileSeal::nonce_size);
+static_assert(FileSeal::overhead == FileSeal::nonce_size + FileSeal::tag_size);
 
 struct ContextDeleter {
     void operator()(EVP_CIPHER_CTX *context) const { EVP_CIPHER_CTX_free(context); }
@@ -119,6 +122,7 @@ FileSeal::FileSeal(const MessageKey &user_key, std::string_view owner, std::stri
 void FileSeal::close(std::span<const std::byte> plain, std::span<std::byte> sealed,
                      Trailer trailer, std::string_view about) const
 {
+    CKPT_EXPECT(sealed.size() == plain.size());
     unsigned char *nonce = writable(trailer);
     int length = 0;
 

@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 #include "common/fd.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 
 #include <sodium.h>
 
@@ -36,6 +37,8 @@ constexpr const char *how_to_make = "make one with: (umask 077; openssl rand -he
 /* A key with its line end, and one more byte, so that longer input is recognised as
  * invalid. */
 using Text = std::array<char, 2 * MessageKey::size + 3>;
+/* A text that is one character too long for digits and line end can be told from a whole one. */
+static_assert(std::tuple_size_v<Text> > 2 * MessageKey::size + 2);
 
 std::optional<MessageKey> &place_of_key()
 {
@@ -45,6 +48,7 @@ std::optional<MessageKey> &place_of_key()
 
 bool is_command(const std::string &source)
 {
+    CKPT_EXPECT(!source.empty());
     return source.front() == command_mark;
 }
 
@@ -221,6 +225,7 @@ void use_this_image_key(const std::optional<MessageKey> &key)
 
 std::string name_of_key(const MessageKey &key)
 {
+    CKPT_INVARIANT(key.text().size() == 2 * MessageKey::size);
     return key.derive("ckpt name of the key").text().substr(0, 16);
 }
 

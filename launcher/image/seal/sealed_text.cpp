@@ -6,6 +6,7 @@
 #include "image/seal/sealed_text.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "image/seal/image_key.hpp"
 
 #include <optional>
@@ -84,6 +85,7 @@ std::string seal_text(std::string text, std::string_view kind)
     }
     text.resize(text.size() - end_of_object.size());
     const std::string tag = tag_of(*image_key(), text, kind);
+    CKPT_INVARIANT(tag.size() == tag_digits && name_of_key(*image_key()).size() == name_digits);
     return fmt::format("{}{}{} {}{}", text, before_seal, name_of_key(*image_key()), tag,
                        after_seal);
 }
@@ -91,6 +93,7 @@ std::string seal_text(std::string text, std::string_view kind)
 std::string open_text(std::string text, std::string_view kind, const std::string &name)
 {
     const std::optional<Seal> seal = seal_of(text);
+    CKPT_INVARIANT(!seal || text.size() >= length_of_seal);
     const std::string_view sealed =
         std::string_view(text).substr(0, seal ? text.size() - length_of_seal : text.size());
 

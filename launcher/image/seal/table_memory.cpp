@@ -5,6 +5,8 @@
 #include "config.h"
 #include "image/seal/table_memory.hpp"
 
+#include "common/invariant.hpp"
+
 #include <algorithm>
 
 namespace ckpt
@@ -12,6 +14,7 @@ namespace ckpt
 
 void TableMemory::write(std::uint64_t offset, std::span<const std::byte> bytes)
 {
+    CKPT_EXPECT(offset + bytes.size() >= offset);
     while (!bytes.empty()) {
         const std::size_t at = offset % page_size;
         const std::size_t part = std::min(bytes.size(), page_size - at);
@@ -27,6 +30,7 @@ void TableMemory::write(std::uint64_t offset, std::span<const std::byte> bytes)
 
 void TableMemory::read(std::uint64_t offset, std::span<std::byte> bytes) const
 {
+    CKPT_EXPECT(offset + bytes.size() >= offset);
     while (!bytes.empty()) {
         const std::size_t at = offset % page_size;
         const std::size_t part = std::min(bytes.size(), page_size - at);

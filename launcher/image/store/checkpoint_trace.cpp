@@ -9,8 +9,9 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "common/json_bytes.hpp"
-#include "image/io/json_fields.hpp"
+#include "image/io/described_json.hpp"
 
 #include "ckpt/wire.h"
 
@@ -24,7 +25,6 @@ namespace ckpt
 {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 namespace
 {
@@ -72,9 +72,11 @@ constexpr KindFormat kinds[] = {
     {"written", true, false, true, nullptr},
     {"commit", false, false, false, nullptr},
 };
+static_assert(std::size(kinds) == static_cast<std::size_t>(TraceKind::commit) + 1);
 
 const KindFormat &format_of(TraceKind kind)
 {
+    CKPT_EXPECT(static_cast<std::size_t>(kind) < std::size(kinds));
     return kinds[static_cast<std::size_t>(kind)];
 }
 
@@ -108,6 +110,7 @@ void write_event(Output out, const TraceEvent &event)
     const KindFormat &kind = format_of(event.kind);
     Members members = members_of(event);
 
+    CKPT_EXPECT(!is_message(event.kind) || message_format(event.type) != nullptr);
     fmt::format_to(out, "{{\"kind\":\"{}\"", kind.name);
     if (event.at != unknown_time) {
         fmt::format_to(out, ",\"at\":{}", event.at);
@@ -135,29 +138,6 @@ void write_event(Output out, const TraceEvent &event)
         fmt::format_to(out, ",\"first_use\":{}", event.first_use);
     }
     fmt::format_to(out, "}}");
-}
-
-Json totals_json(const TraceTotals &totals)
-{
-    Json json = {{"messages", Json::object()},
-                 {"channels", totals.channels},
-                 {"markers", totals.markers},
-                 {"first_use_markers", totals.first_use_markers},
-                 {"sweep", totals.sweep},
-                 {"logged", totals.logged},
-                 {"logged_bytes", totals.logged_bytes}};
-    for (auto [type, count] : totals.messages) {
-        json["messages"][message_format(type)->name] = count;
-    }
-    return json;
-}
-
-Json node_json(const TraceNode &node)
-{
-    return {{"host", node.host},
-            {"ranks", node.ranks},
-            {"clock_offset", node.clock_offset},
-            {"clock_error", node.clock_error}};
 }
 
 /* ---- Reading ------------------------------------------------------------- */
@@ -252,36 +232,79 @@ TraceEvent parse_event(const JsonFields &fields, const CheckpointTrace &trace)
     return event;
 }
 
-TraceTotals parse_totals(const JsonFields &fields)
+std::map<std::string, std::uint64_t> counts_by_name(const TraceTotals &totals)
 {
-    TraceTotals totals;
     std::map<std::string, std::uint64_t> counts;
 
-    fields.get("messages", counts);
-    for (auto &[name, count] : counts) {
-        totals.messages[message_named(name, fields.name()).type] = count;
+    for (const auto &[type, count] : totals.messages) {
+        CKPT_EXPECT(message_format(type) != nullptr);
+        counts[message_format(type)->name] = count;
     }
-    fields.get_if_there("channels", totals.channels);
-    fields.get("markers", totals.markers);
-    fields.get("first_use_markers", totals.first_use_markers);
-    fields.get("sweep", totals.sweep);
-    fields.get("logged", totals.logged);
-    fields.get("logged_bytes", totals.logged_bytes);
-    return totals;
+    return counts;
 }
 
-TraceNode parse_node(const JsonFields &fields)
-{
-    TraceNode node;
+using RefusalList = std::vector<std::map<std::string, std::string>>;
 
-    fields.get("host", node.host);
-    fields.get("ranks", node.ranks);
-    fields.get("clock_offset", node.clock_offset);
-    fields.get("clock_error", node.clock_error);
-    return node;
+RefusalList list_of(const std::vector<Refusal> &refusals)
+{
+    RefusalList list;
+
+    for (const Refusal &refusal : refusals) {
+        list.push_back({{"refusal", refusal.name()}, {"detail", refusal.detail()}});
+    }
+    return list;
 }
 
 } // namespace
+
+/* ---- The fields of the file except its events, which are many ----------- */
+
+template <class Fields, SameAs<TraceNode> N> void describe(Fields &fields, N &node)
+{
+    fields.required("host", node.host);
+    fields.required("ranks", node.ranks);
+    fields.required("clock_offset", node.clock_offset);
+    fields.required("clock_error", node.clock_error);
+}
+
+template <class Fields, SameAs<TraceTotals> T> void describe(Fields &fields, T &totals)
+{
+    std::map<std::string, std::uint64_t> counts = counts_by_name(totals);
+    fields.required("messages", counts);
+    if constexpr (!std::is_const_v<T>) {
+        for (const auto &[name, count] : counts) {
+            totals.messages[message_named(name, fields.fields().name()).type] = count;
+        }
+    }
+    fields.added("channels", totals.channels);
+    fields.required("markers", totals.markers);
+    fields.required("first_use_markers", totals.first_use_markers);
+    fields.required("sweep", totals.sweep);
+    fields.required("logged", totals.logged);
+    fields.required("logged_bytes", totals.logged_bytes);
+}
+
+/* All fields but "format" and "events". */
+template <class Fields, SameAs<CheckpointTrace> T> void describe(Fields &fields, T &trace)
+{
+    fields.required("job", trace.job);
+    fields.required("number", trace.number);
+    fields.required("protocol", trace.protocol);
+    fields.required("requested", date(trace.requested));
+    fields.required("rank_count", trace.rank_count);
+    fields.required("nodes", trace.nodes);
+    fields.required("sides", trace.sides);
+    fields.required("totals", trace.totals);
+    fields.required("every", trace.every);
+    fields.required("left_out", trace.left_out);
+    RefusalList refusals = list_of(trace.refusals);
+    fields.optional("refusals", refusals); /* earlier releases do not write it */
+    if constexpr (!std::is_const_v<T>) {
+        for (auto &refusal : refusals) {
+            trace.refusals.emplace_back(refusal_of(refusal["refusal"]), refusal["detail"]);
+        }
+    }
+}
 
 const MessageFormat *message_format(std::uint16_t type)
 {
@@ -314,22 +337,10 @@ int CheckpointTrace::node_of(int rank) const
 
 std::string CheckpointTrace::text() const
 {
-    Json json = {{"format", trace_version},
-                 {"job", job},
-                 {"number", number},
-                 {"protocol", protocol},
-                 {"requested", format_time(requested)},
-                 {"rank_count", rank_count},
-                 {"nodes", Json::array()},
-                 {"sides", sides},
-                 {"totals", totals_json(totals)},
-                 {"every", every},
-                 {"left_out", left_out}};
-    for (const TraceNode &node : nodes) {
-        json["nodes"].push_back(node_json(node));
-    }
-    std::string text =
-        dump_json(json);
+    JsonWriter writer;
+    writer.required("format", trace_version);
+    describe(writer, *this);
+    std::string text = dump_json(writer.json());
     text.back() = ','; /* overwrites the closing brace; the events follow */
     Output out(text);
     fmt::format_to(out, "\n\"events\":[");
@@ -346,34 +357,21 @@ std::string CheckpointTrace::text() const
 CheckpointTrace CheckpointTrace::parse(const std::string &text,
                                        const std::string &name)
 {
-    JsonFields fields = JsonFields::parse(text, name);
+    JsonReader reader(JsonFields::parse(text, name));
     CheckpointTrace trace;
-    std::string requested;
     int version = 0;
 
-    fields.get("format", version);
+    reader.required("format", version);
     if (version != trace_version) {
         fail("{} has version {} of the format; this program reads version {}",
              name, version, trace_version);
     }
-    fields.get("job", trace.job);
-    fields.get("number", trace.number);
-    fields.get("protocol", trace.protocol);
-    fields.get("requested", requested);
-    trace.requested = parse_time(requested);
-    fields.get("rank_count", trace.rank_count);
-    fields.get("sides", trace.sides);
-    fields.get("every", trace.every);
-    fields.get("left_out", trace.left_out);
+    describe(reader, trace);
     if (trace.rank_count < 1 || trace.every < 1) {
         fail("{}: {} ranks, every {}: impossible", name, trace.rank_count,
              trace.every);
     }
-    trace.totals = parse_totals(fields.object("totals"));
-    for (const JsonFields &node : fields.list("nodes")) {
-        trace.nodes.push_back(parse_node(node));
-    }
-    for (const JsonFields &event : fields.list("events")) {
+    for (const JsonFields &event : reader.fields().list("events")) {
         trace.events.push_back(parse_event(event, trace));
     }
     std::ranges::stable_sort(trace.events, {}, &TraceEvent::time);

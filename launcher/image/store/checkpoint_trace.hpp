@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "common/refusal.hpp"
 #include "image/model/checkpoint_names.hpp"
 
 #include <cstddef>
@@ -111,6 +112,7 @@ struct CheckpointTrace {
      * multiples of `every`. `left_out` is the number of omitted events. */
     int every = 1;
     std::uint64_t left_out = 0;
+    std::vector<Refusal> refusals; /* why earlier attempts of the same request were given up */
     std::vector<TraceEvent> events; /* by time() */
 
     /* Returns the index of the rank's node, or -1. */

@@ -13,7 +13,7 @@
 #include "common/processes.hpp"
 #include "common/random_digits.hpp"
 #include "common/files/temporary_name.hpp"
-#include "image/io/json_fields.hpp"
+#include "image/io/described_json.hpp"
 #include "image/store/lock_reach.hpp"
 
 #include <fcntl.h>
@@ -28,7 +28,24 @@ namespace ckpt
 {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+
+template <class Fields, SameAs<ProcessPlace> P> void describe(Fields &fields, P &place)
+{
+    fields.required("host", place.host);
+    fields.required("boot", place.boot);
+    fields.required("pid_namespace", place.pid_namespace);
+    fields.required("process", place.process);
+}
+
+template <class Fields, SameAs<JobOwner> O> void describe(Fields &fields, O &owner)
+{
+    fields.required("token", owner.token);
+    fields.required("keeps_lock", owner.keeps_lock);
+    fields.required("place", owner.place);
+    fields.required("runner", owner.runner);
+    fields.required("uses", owner.uses);
+    fields.added("launcher", owner.launcher);
+}
 
 namespace
 {
@@ -65,35 +82,9 @@ Lock lock(int fd, int command)
     }
 }
 
-Json json_of(const ProcessPlace &place)
-{
-    return {{"host", place.host},
-            {"boot", place.boot},
-            {"pid_namespace", place.pid_namespace},
-            {"process", place.process}};
-}
-
-ProcessPlace place_from(const JsonFields &fields)
-{
-    ProcessPlace place;
-
-    fields.get("host", place.host);
-    fields.get("boot", place.boot);
-    fields.get("pid_namespace", place.pid_namespace);
-    fields.get("process", place.process);
-    return place;
-}
-
 std::string text_of(const JobOwner &owner)
 {
-    const Json json = {{"token", owner.token},
-                       {"keeps_lock", owner.keeps_lock},
-                       {"place", json_of(owner.place)},
-                       {"runner", json_of(owner.runner)},
-                       {"uses", owner.uses},
-                       {"launcher", owner.launcher}};
-
-    return dump_json(json, 1) + "\n";
+    return dump_json(JsonWriter::json_of(owner), 1) + "\n";
 }
 
 /* Returns nothing if the file is empty: the process that created it has not taken the
@@ -115,14 +106,8 @@ std::optional<JobOwner> read_record(int fd, const fs::path &path)
     if (text.empty()) {
         return std::nullopt;
     }
-    const auto fields = JsonFields::parse(text, path.string());
     JobOwner owner;
-    fields.get("token", owner.token);
-    fields.get("keeps_lock", owner.keeps_lock);
-    owner.place = place_from(fields.object("place"));
-    owner.runner = place_from(fields.object("runner"));
-    fields.get("uses", owner.uses);
-    fields.get_if_there("launcher", owner.launcher);
+    JsonReader::read(JsonFields::parse(text, path.string()), owner);
     return owner;
 }
 
@@ -334,7 +319,8 @@ bool JobOwnership::is_ours() const
 void JobOwnership::require_ours() const
 {
     if (!is_ours()) {
-        fail("another launch has taken over {}", path_.parent_path().string());
+        refuse(CKPT_REFUSAL_JOB_TAKEN, "another launch has taken over {}",
+               path_.parent_path().string());
     }
 }
 

@@ -5,15 +5,12 @@
 #include "config.h"
 #include "image/store/manifest.hpp"
 
-#include "common/durations.hpp"
 #include "common/error.hpp"
 #include "common/files/files.hpp"
 #include "common/json_bytes.hpp"
 #include "image/seal/image_key.hpp"
-#include "image/io/json_fields.hpp"
+#include "image/io/described_json.hpp"
 #include "image/seal/sealed_text.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -21,7 +18,6 @@ namespace ckpt
 {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 namespace
 {
@@ -34,109 +30,75 @@ bool is_encrypted_piece(const Piece &piece)
     return !piece.salt.empty();
 }
 
-std::string checksum_text(std::uint64_t checksum)
+} // namespace
+
+/* ---- The fields of the file, docs/format.md ------------------------------ */
+
+template <class Fields, SameAs<Piece> P> void describe(Fields &fields, P &piece)
 {
-    return fmt::format("{:016x}", checksum);
+    fields.required("file", piece.file);
+    fields.required("host", piece.host);
+    fields.required("bytes", piece.bytes);
+    fields.required("checksum", hexadecimal(piece.checksum));
+    fields.required("ranks", piece.ranks);
+    fields.required("shared", piece.shared);
+    fields.optional("identity", hexadecimal(piece.identity));
+    fields.optional("base", piece.base);
+    fields.optional("base_identity", hexadecimal(piece.base_identity));
+    fields.optional("salt", piece.salt);
 }
 
-std::uint64_t parse_checksum(const std::string &text, const std::string &name)
+template <class Fields, SameAs<Launch> L> void describe(Fields &fields, L &launch)
 {
-    bool sane = text.size() == 16 &&
-                text.find_first_not_of("0123456789abcdef") == std::string::npos;
-    if (!sane) {
-        fail("{}: '{}' is not a checksum", name, text);
+    fields.required("launcher", launch.launcher);
+    fields.required("launcher_directory", launch.launcher_directory);
+    fields.required("application", launch.application);
+    fields.added("waiting_parent", launch.waiting_parent);
+    fields.required("environment", launch.environment);
+    fields.required("facts", launch.facts);
+}
+
+template <class Fields, SameAs<Timings> T> void describe(Fields &fields, T &timings)
+{
+    fields.required("request_to_stop", timings.request_to_stop);
+    fields.required("stop", timings.stop);
+    fields.required("drain", timings.drain);
+    fields.required("capture", timings.capture);
+}
+
+/* All fields but "format". */
+template <class Fields, SameAs<Manifest> M> void describe(Fields &fields, M &manifest)
+{
+    fields.required("software", manifest.software);
+    fields.required("job", manifest.job);
+    fields.required("number", manifest.number);
+    fields.required("created", date(manifest.created));
+    fields.required("epoch", manifest.epoch);
+    fields.required("hosts", manifest.hosts);
+    fields.required("rank_count", manifest.rank_count);
+    fields.added("protocol", manifest.protocol);
+    fields.required("codec", manifest.codec);
+    fields.added("snapshot", manifest.snapshot);
+    fields.added("standing", manifest.standing);
+    fields.required("pieces", manifest.pieces);
+    fields.required("launch", manifest.launch);
+    fields.required("seconds", manifest.timings);
+    fields.added("cost", manifest.cost);
+    fields.optional("files_mark", manifest.files_mark);
+    fields.optional("replayed", manifest.replayed);
+}
+
+namespace
+{
+
+void require_file_names(const Manifest &manifest, const std::string &name)
+{
+    for (const Piece &piece : manifest.pieces) {
+        if (piece.file.empty() || piece.file.starts_with('.') ||
+            piece.file.find('/') != std::string::npos) {
+            fail("{}: '{}' is not a file name", name, piece.file);
+        }
     }
-    return std::stoull(text, nullptr, 16);
-}
-
-Json piece_json(const Piece &piece)
-{
-    Json json = {{"file", piece.file},
-                 {"host", piece.host},
-                 {"bytes", piece.bytes},
-                 {"checksum", checksum_text(piece.checksum)},
-                 {"ranks", piece.ranks},
-                 {"shared", piece.shared}};
-    if (piece.identity != 0) {
-        json["identity"] = checksum_text(piece.identity);
-    }
-    if (piece.base != 0) {
-        json["base"] = piece.base;
-        json["base_identity"] = checksum_text(piece.base_identity);
-    }
-    if (!piece.salt.empty()) {
-        json["salt"] = piece.salt;
-    }
-    return json;
-}
-
-std::uint64_t identity_if_there(const JsonFields &fields, const char *name)
-{
-    std::string text;
-    fields.get_if_there(name, text);
-    return text.empty() ? 0 : parse_checksum(text, fields.name());
-}
-
-Piece parse_piece(const JsonFields &fields)
-{
-    Piece piece;
-    fields.get("file", piece.file);
-    fields.get("host", piece.host);
-    fields.get("bytes", piece.bytes);
-    fields.get("ranks", piece.ranks);
-    fields.get("shared", piece.shared);
-    std::string checksum;
-    fields.get("checksum", checksum);
-    piece.checksum = parse_checksum(checksum, fields.name());
-    piece.identity = identity_if_there(fields, "identity");
-    fields.get_if_there("base", piece.base);
-    piece.base_identity = identity_if_there(fields, "base_identity");
-    fields.get_if_there("salt", piece.salt);
-    if (piece.file.empty() || piece.file.starts_with('.') ||
-        piece.file.find('/') != std::string::npos) {
-        fail("{}: '{}' is not a file name", fields.name(), piece.file);
-    }
-    return piece;
-}
-
-Json launch_json(const Launch &launch)
-{
-    return {{"launcher", launch.launcher},
-            {"launcher_directory", launch.launcher_directory},
-            {"application", launch.application},
-            {"waiting_parent", launch.waiting_parent},
-            {"environment", launch.environment},
-            {"facts", launch.facts}};
-}
-
-Launch parse_launch(const JsonFields &fields)
-{
-    Launch launch;
-    fields.get("launcher", launch.launcher);
-    fields.get("launcher_directory", launch.launcher_directory);
-    fields.get("application", launch.application);
-    fields.get_if_there("waiting_parent", launch.waiting_parent);
-    fields.get("environment", launch.environment);
-    fields.get("facts", launch.facts);
-    return launch;
-}
-
-Json timings_json(const Timings &timings)
-{
-    return {{"request_to_stop", timings.request_to_stop},
-            {"stop", timings.stop},
-            {"drain", timings.drain},
-            {"capture", timings.capture}};
-}
-
-Timings parse_timings(const JsonFields &fields)
-{
-    Timings timings;
-    fields.get("request_to_stop", timings.request_to_stop);
-    fields.get("stop", timings.stop);
-    fields.get("drain", timings.drain);
-    fields.get("capture", timings.capture);
-    return timings;
 }
 
 /* Throws unless each rank from 0 to rank_count - 1 is in exactly one piece. */
@@ -198,39 +160,17 @@ std::uint64_t Manifest::bytes() const
 
 std::string Manifest::text() const
 {
-    Json json = {{"format", manifest_version},
-                 {"software", software},
-                 {"job", job},
-                 {"number", number},
-                 {"created", format_time(created)},
-                 {"epoch", epoch},
-                 {"hosts", hosts},
-                 {"rank_count", rank_count},
-                 {"protocol", protocol},
-                 {"codec", codec},
-                 {"snapshot", snapshot},
-                 {"standing", standing},
-                 {"pieces", Json::array()},
-                 {"launch", launch_json(launch)},
-                 {"seconds", timings_json(timings)},
-                 {"cost", Json(nlohmann::json(cost))}};
-    if (files_mark != 0) {
-        json["files_mark"] = files_mark;
-    }
-    if (!replayed.empty()) {
-        json["replayed"] = replayed;
-    }
-    for (const Piece &piece : pieces) {
-        json["pieces"].push_back(piece_json(piece));
-    }
-    return dump_json(json, 2) + "\n"; /* arguments may hold any bytes */
+    JsonWriter writer;
+    writer.required("format", manifest_version);
+    describe(writer, *this);
+    return dump_json(writer.json(), 2) + "\n"; /* arguments may hold any bytes */
 }
 
 Manifest Manifest::parse(const std::string &text, const std::string &name)
 {
-    JsonFields fields = JsonFields::parse(text, name);
+    JsonReader reader(JsonFields::parse(text, name));
     int version = 0;
-    fields.get("format", version);
+    reader.required("format", version);
     if (version != manifest_version) {
         fail("{} was written by {} version {} of the format; this program "
              "reads version {}",
@@ -238,31 +178,8 @@ Manifest Manifest::parse(const std::string &text, const std::string &name)
              manifest_version);
     }
     Manifest manifest;
-    std::string created;
-    fields.get("software", manifest.software);
-    fields.get("job", manifest.job);
-    fields.get("number", manifest.number);
-    fields.get("created", created);
-    fields.get("epoch", manifest.epoch);
-    fields.get("hosts", manifest.hosts);
-    fields.get("rank_count", manifest.rank_count);
-    fields.get_if_there("protocol", manifest.protocol);
-    fields.get("codec", manifest.codec);
-    fields.get_if_there("snapshot", manifest.snapshot);
-    fields.get_if_there("standing", manifest.standing);
-    fields.get_if_there("replayed", manifest.replayed);
-    fields.get_if_there("files_mark", manifest.files_mark);
-    try {
-        manifest.created = parse_time(created);
-    } catch (const Error &error) {
-        fail("{}: field 'created': {}", name, error.what());
-    }
-    for (const JsonFields &piece : fields.list("pieces")) {
-        manifest.pieces.push_back(parse_piece(piece));
-    }
-    manifest.launch = parse_launch(fields.object("launch"));
-    manifest.timings = parse_timings(fields.object("seconds"));
-    fields.get_if_there("cost", manifest.cost);
+    describe(reader, manifest);
+    require_file_names(manifest, name);
     require_every_rank_once(manifest, name);
     require_known_ranks(manifest, name);
     return manifest;

@@ -9,12 +9,13 @@
 #include "common/error.hpp"
 #include "common/files/files.hpp"
 #include "common/host.hpp"
+#include "common/invariant.hpp"
 #include "common/json_bytes.hpp"
 #include "common/processes.hpp"
 #include "image/seal/image_key.hpp"
 #include "image/store/job_directory.hpp"
 #include "image/store/job_owner.hpp"
-#include "image/io/json_fields.hpp"
+#include "image/io/described_json.hpp"
 #include "image/store/piece_chain.hpp"
 
 #include <sys/stat.h>
@@ -32,7 +33,19 @@ namespace ckpt
 {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+
+template <class Fields, SameAs<JobState> S> void describe(Fields &fields, S &state)
+{
+    fields.required("name", state.name);
+    fields.required("state", state.state);
+    fields.required("host", state.host);
+    fields.required("launcher_pid", state.launcher_pid);
+    fields.required("agent_pid", state.agent_pid);
+    fields.required("agent_socket", state.agent_socket);
+    fields.required("started", date(state.started));
+    fields.added("seconds", state.seconds);
+    fields.added("failures", state.failures);
+}
 
 namespace
 {
@@ -165,6 +178,7 @@ void require_bases(std::vector<Checkpoint> &checkpoints)
 {
     std::map<std::uint64_t, const Checkpoint *> older;
 
+    CKPT_EXPECT(std::ranges::is_sorted(checkpoints, {}, &Checkpoint::number));
     for (Checkpoint &checkpoint : checkpoints) {
         if (checkpoint.state == Checkpoint::State::committed) {
             require_bases_of(checkpoint, [&](std::uint64_t number) {
@@ -198,15 +212,16 @@ Checkpoint inspect_with_bases(const std::string &job, std::uint64_t number,
 const Checkpoint &require_committed(const Checkpoint &checkpoint)
 {
     if (checkpoint.state == Checkpoint::State::incomplete) {
-        fail("checkpoint {} is incomplete: {} has no manifest",
-             checkpoint.name(), checkpoint.directory.string());
+        refuse(CKPT_REFUSAL_UNUSABLE_CHECKPOINT, "checkpoint {} is incomplete: {} has no manifest",
+               checkpoint.name(), checkpoint.directory.string());
     }
     if (checkpoint.state == Checkpoint::State::damaged) {
-        fail("checkpoint {} is damaged: {}", checkpoint.name(),
-             checkpoint.reason);
+        refuse(CKPT_REFUSAL_UNUSABLE_CHECKPOINT, "checkpoint {} is damaged: {}", checkpoint.name(),
+               checkpoint.reason);
     }
     if (checkpoint.state == Checkpoint::State::unreadable) {
-        fail("checkpoint {} cannot be read: {}", checkpoint.name(), checkpoint.reason);
+        refuse(CKPT_REFUSAL_UNUSABLE_CHECKPOINT, "checkpoint {} cannot be read: {}",
+               checkpoint.name(), checkpoint.reason);
     }
     return checkpoint;
 }
@@ -214,6 +229,7 @@ const Checkpoint &require_committed(const Checkpoint &checkpoint)
 /* Returns the newest committed one of a list in ascending order. */
 std::optional<Checkpoint> newest_of(const std::vector<Checkpoint> &checkpoints)
 {
+    CKPT_EXPECT(std::ranges::is_sorted(checkpoints, {}, &Checkpoint::number));
     for (auto it = checkpoints.rbegin(); it != checkpoints.rend(); ++it) {
         if (it->state == Checkpoint::State::committed) {
             return *it;
@@ -289,6 +305,7 @@ void need_bases(const Checkpoint &checkpoint, std::set<std::uint64_t> &needed)
 std::vector<Checkpoint> garbage_of(const std::vector<Checkpoint> &checkpoints,
                                    std::size_t keep, bool live, std::uint64_t used)
 {
+    CKPT_EXPECT(keep > 0 && std::ranges::is_sorted(checkpoints, {}, &Checkpoint::number));
     std::vector<Checkpoint> garbage;
     std::set<std::uint64_t> needed = {used};
     std::size_t committed = 0;
@@ -368,20 +385,10 @@ std::optional<JobState> Store::job_state(const std::string &job) const
     if (!path_exists(path)) {
         return std::nullopt;
     }
-    JsonFields fields = JsonFields::parse(read_own_text_file(path, "job file"),
-                                          "job file " + path.string());
     JobState state;
-    std::string started;
-    fields.get("name", state.name);
-    fields.get("state", state.state);
-    fields.get("host", state.host);
-    fields.get("launcher_pid", state.launcher_pid);
-    fields.get("agent_pid", state.agent_pid);
-    fields.get("agent_socket", state.agent_socket);
-    fields.get("started", started);
-    state.started = parse_time(started);
-    fields.get_if_there("seconds", state.seconds);
-    fields.get_if_there("failures", state.failures);
+    JsonReader::read(JsonFields::parse(read_own_text_file(path, "job file"),
+                                       "job file " + path.string()),
+                     state);
     return state;
 }
 
@@ -389,17 +396,8 @@ void Store::write_job_state(const JobState &state) const
 {
     require_job_name(state.name);
     make_job_directory(directory_ / state.name);
-    Json json = {{"name", state.name},
-                 {"state", state.state},
-                 {"host", state.host},
-                 {"launcher_pid", state.launcher_pid},
-                 {"agent_pid", state.agent_pid},
-                 {"agent_socket", state.agent_socket},
-                 {"started", format_time(state.started)},
-                 {"seconds", state.seconds},
-                 {"failures", state.failures}};
     write_text_file_atomically(directory_ / state.name / job_file,
-                               dump_json(json, 2) + "\n", "job file");
+                               dump_json(JsonWriter::json_of(state), 2) + "\n", "job file");
 }
 
 bool Store::is_live(const std::string &job) const
@@ -431,6 +429,7 @@ std::uint64_t Store::next_number(const std::string &job) const
 fs::path Store::begin_checkpoint(const std::string &job,
                                  std::uint64_t number) const
 {
+    CKPT_EXPECT(number > 0);
     require_job_name(job);
     make_job_directory(directory_ / job);
     fs::path directory = directory_of(job, number);
@@ -547,6 +546,7 @@ Checkpoint Store::resolve_in_job(const std::string &job,
 
 std::vector<std::string> Store::remove(const Checkpoint &checkpoint) const
 {
+    CKPT_EXPECT(checkpoint.directory.has_filename());
     const fs::path job = checkpoint.directory.parent_path();
 
     if (!is_job_directory(job)) {

@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "image/store/job_owner.hpp"
 #include "image/seal/image_key.hpp"
 #include "image/store/node_record.hpp"
@@ -127,6 +128,7 @@ std::optional<Tiers> Tiers::open(const TierDirectories &directories)
             tiers.stores_.emplace_back(directory);
         }
     }
+    CKPT_INVARIANT(tiers.stores_.size() <= 2);
     return tiers.stores_.empty() ? std::nullopt : std::optional(std::move(tiers));
 }
 
@@ -289,6 +291,7 @@ Checkpoint Tiers::resolve(const std::string &word) const
         take_newer(found, std::move(there));
     }
     if (!found) {
+        CKPT_INVARIANT(problem);
         throw *problem;
     }
     return *found;

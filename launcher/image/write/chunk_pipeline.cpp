@@ -17,6 +17,7 @@
 #include "common/background.hpp"
 #include "common/error.hpp"
 #include "common/fault.hpp"
+#include "common/invariant.hpp"
 #include "image/io/direct_io.hpp"
 
 #include <algorithm>
@@ -111,6 +112,7 @@ ChunkPipeline::ChunkPipeline(const PipelineOptions &options)
       budget_(std::max(least_budget, (2 * std::max<std::size_t>(1, options.threads) + 2) *
                                          2 * options.chunk_size))
 {
+    CKPT_EXPECT(options_.cancelled != nullptr && options_.chunk_size > 0);
 }
 
 ChunkPipeline::~ChunkPipeline()
@@ -225,6 +227,7 @@ void ChunkPipeline::read_chunk(const Work &work) const
         slot.output = make_aligned_buffer(job.size + options_.room);
         slot.capacity = job.size;
     }
+    CKPT_INVARIANT(slot.capacity >= job.size);
     stream.source.read(stream.plan, job, {slot.input.get(), job.size});
     stream.source.release(stream.plan, job);
 }
@@ -236,6 +239,7 @@ void ChunkPipeline::do_work(const Work &work, std::optional<Compressor> &compres
         fail("the checkpoint was cancelled");
     }
     if (work.is_read) {
+        CKPT_INVARIANT(!slot.encoded.bytes.empty());
         work.stream->store({*slot.job, slot.encoded, slot.place(options_.room)});
         return;
     }
@@ -246,6 +250,7 @@ void ChunkPipeline::do_work(const Work &work, std::optional<Compressor> &compres
     read_chunk(work);
     {
         std::lock_guard lock(mutex_);
+        CKPT_INVARIANT(work.stream->unread > 0);
         if (--work.stream->unread == 0) {
             work.stream->wakeup.notify_one();
         }
@@ -253,6 +258,7 @@ void ChunkPipeline::do_work(const Work &work, std::optional<Compressor> &compres
     slot.encoded = encode_chunk({slot.input.get(), slot.job->size},
                                 {slot.output.get(), slot.capacity}, *compressor,
                                 options_.room == 0);
+    CKPT_INVARIANT(slot.encoded.bytes.size() <= slot.capacity);
 }
 
 /* The caller holds the mutex. */
@@ -315,6 +321,8 @@ void ChunkPipeline::wait_for(Stream &stream, const std::function<void()> &captur
     if (stream.failure) {
         std::rethrow_exception(stream.failure);
     }
+    CKPT_INVARIANT(stream.untaken == 0 && stream.unread == 0);
+    CKPT_INVARIANT(stream.at_work == 0 && stream.read.empty());
 }
 
 std::size_t ChunkPipeline::runs() const

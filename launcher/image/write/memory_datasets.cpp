@@ -6,6 +6,7 @@
 #include "image/write/memory_datasets.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "image/nodefile/chunked_dataset.hpp"
 #include "image/nodefile/hdf5_objects.hpp"
 
@@ -32,6 +33,7 @@ MemoryDatasets::MemoryDatasets(hid_t rank_group,
 
 const Hdf5Id &MemoryDatasets::dataset_of(const ChunkJob &job)
 {
+    CKPT_EXPECT(job.region < regions_.size() && !job.is_packed);
     auto found = open_.find(job.region);
     if (found != open_.end()) {
         return found->second;
@@ -39,6 +41,7 @@ const Hdf5Id &MemoryDatasets::dataset_of(const ChunkJob &job)
     if (open_.size() >= most_open) {
         open_.clear();
     }
+    CKPT_INVARIANT(open_.size() < most_open);
     const ckpt_region &region = regions_[job.region];
     Hdf5Id dataset;
     if (exists_[job.region]) {

@@ -7,6 +7,7 @@
 
 #include "common/durations.hpp"
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "common/parallel.hpp"
 #include "image/codec/codec_choice.hpp"
 #include "image/memory/connections.hpp"
@@ -44,6 +45,7 @@ std::vector<FileReference> describe_files(const RankImage &image,
                                           const std::vector<std::uint32_t> &regions,
                                           FileIdentities &identities)
 {
+    CKPT_EXPECT(std::ranges::is_sorted(regions)); /* RankImage::reference() searches */
     std::vector<FileReference> references;
     for (std::uint32_t index : regions) {
         const ckpt_region &region = image.regions[index];
@@ -358,6 +360,7 @@ void NodeFileWriter::Impl::store_message_log(
     int rank, std::uint64_t bytes, const ReadChunk &read,
     const std::function<std::uint64_t()> &messages)
 {
+    CKPT_EXPECT(bytes > 0);
     std::uint64_t size = stream_chunk_size(bytes, options.chunk_size);
     std::vector<std::byte> plain(size), output(size), place(size + FileSeal::overhead);
     Compressor compressor(options.codec, pipeline->options().choice);
@@ -406,6 +409,7 @@ void NodeFileWriter::Impl::copy_message_log(const NodeFileReader &reader, int ra
             position += part.size();
         },
         [&] { return log.messages; });
+    CKPT_INVARIANT(position == log.bytes);
 }
 
 void NodeFileWriter::Impl::publish(std::uint64_t bytes)
@@ -546,6 +550,7 @@ Piece NodeFileWriter::commit()
 {
     NodeFileHeader header = impl_->file.seal(impl_->ranks);
     impl_->publish(header.bytes);
+    CKPT_INVARIANT(std::ranges::is_sorted(impl_->ranks) && header.bytes > 0);
     if (impl_->sharing) {
         impl_->options.sharing->learn(impl_->sharing->found());
     }

@@ -6,6 +6,7 @@
 #include "image/write/rank_capture.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "image/memory/mapped_file.hpp"
 #include "image/memory/sharing_source.hpp"
 
@@ -26,6 +27,7 @@ PageRanges mappings_of(const ChunkPlan &plan, const RankImage &image)
     for (const ckpt_range &run : plan.runs) {
         while (region->end <= run.start) {
             ++region;
+            CKPT_INVARIANT(region != image.regions.end());
         }
         if (mappings.empty() || mappings.back().end <= run.start) {
             mappings.push_back({region->start, region->end});
@@ -109,6 +111,7 @@ void RankCapture::copy_to_memory(const PipelineOptions &options, unsigned thread
  * the process is saved while it is stopped. */
 void RankCapture::protect(const PipelineOptions &options, unsigned threads)
 {
+    CKPT_EXPECT(pool_ != nullptr && process_.protection != nullptr);
     make_plan(options.chunk_size, PlanPart::own);
     try {
         protected_ = std::make_unique<ProtectedSource>(
@@ -176,7 +179,7 @@ void RankCapture::with_names(const std::function<void()> &action) const
         throw Error(fmt::format("memory {:x}-{:x} ({}) cannot be saved: {}", region->start,
                                 region->end, *name != '\0' ? name : "no name",
                                 problem.what()),
-                    problem.code());
+                    problem.code(), CKPT_REFUSAL_UNSAVABLE_MEMORY);
     }
 }
 
@@ -211,6 +214,9 @@ void RankCapture::do_begin(ChunkPipeline &pipeline, unsigned threads, const Stor
 
 void RankCapture::do_finish(ChunkPipeline &pipeline, const Store &store)
 {
+    CKPT_INVARIANT((method_ == SnapshotMethod::memory) == (source_ != nullptr));
+    CKPT_INVARIANT((method_ == SnapshotMethod::cll) == (protected_ != nullptr));
+    CKPT_INVARIANT(method_ != SnapshotMethod::cow || process_.copy != nullptr);
     const auto run_all = [&](ChunkSource &source, const ChunkPlan &plan) {
         run(pipeline, source, plan, ChunkPipeline::Turn::running, store, [] {});
     };

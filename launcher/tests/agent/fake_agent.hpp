@@ -64,12 +64,9 @@ class FakeAgent
         return control::encode_line(reply);
     }
 
-    static std::string error_line(const std::string &text)
+    static std::string error_line(const Refusal &why)
     {
-        control::Reply reply;
-        reply.event = "error";
-        reply.error = text;
-        return control::encode_line(reply);
+        return control::encode_line(control::error_reply(why));
     }
 
   private:

@@ -34,7 +34,7 @@
 #include "ckpt/wire.h"
 
 extern "C" {
-#include "task/frozen_copy.h"
+#include "process/frozen_copy.h"
 }
 
 #include <fcntl.h>
@@ -266,8 +266,11 @@ bool FakeRank::hello()
 void FakeRank::send(std::uint32_t type, const ckpt_message_body &body, bool holds,
                     const std::string &text)
 {
-    const ckpt_message message = make_message(type, epoch_, body, text);
+    ckpt_message message = make_message(type, epoch_, body, text);
 
+    if (type == CKPT_MSG_REFUSED) {
+        message.as.refused.identity = CKPT_REFUSAL_UNSAVABLE_OBJECT;
+    }
     (void)!::send(socket_, &message, sizeof message, MSG_NOSIGNAL);
     holds_ = holds;
 }
@@ -334,6 +337,8 @@ void FakeRank::handle(const ckpt_message &message)
         holds_ = false;
         break;
     case CKPT_MSG_WHERE: /* comes to who is slow; never inside a call: silent */
+    case CKPT_MSG_HELD:  /* the coordinating agent was lost; it does not wait */
+    case CKPT_MSG_ANSWER:
         break;
     case CKPT_MSG_STOP:
         report(CKPT_MSG_STOPPED, CKPT_PLACE_FREE);
@@ -407,7 +412,7 @@ void FakeRank::save()
 
 void FakeRank::freeze(const ckpt_message &order)
 {
-    ckpt_failure failure = {""};
+    ckpt_failure failure = {};
     ckpt_frozen_copy copy = {0, -1};
 
     require(ckpt_frozen_copy_make(&copy, static_cast<int>(order.as.freeze.pid),
@@ -419,7 +424,7 @@ void FakeRank::freeze(const ckpt_message &order)
 
 void FakeRank::keep()
 {
-    ckpt_failure failure = {""};
+    ckpt_failure failure = {};
     ckpt_frozen_copy copy = {0, -1};
     ckpt_independent_rank &own = independent_->rank[rank_];
 

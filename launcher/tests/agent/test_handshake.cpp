@@ -7,7 +7,7 @@
 #include "agent/links/handshake.hpp"
 
 #include "agent/links/frame_seal.hpp"
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -46,11 +46,11 @@ Frame frame_of(const std::string &bytes)
 }
 
 /* Returns the reason why `action` is refused; nothing if it succeeds. */
-std::optional<Refusal> refusal_of(const std::function<void()> &action)
+std::optional<Rejection> rejection_of(const std::function<void()> &action)
 {
     try {
         action();
-    } catch (const Refused &refused) {
+    } catch (const Rejected &refused) {
         return refused.why();
     }
     return {};
@@ -110,13 +110,13 @@ TEST(Handshake, WhoDoesNotHaveTheKeyIsRefused)
 
     CallerHandshake stranger(address_of(wrong), n2, "agent");
     const Frame call = frame_of(stranger.call(frame_of(one.listening.challenge())));
-    EXPECT_EQ(refusal_of([&] { one.examine(call); }), Refusal::forged);
+    EXPECT_EQ(rejection_of([&] { one.examine(call); }), Rejection::forged);
 
     /* The same in the role of the called agent. */
     const auto caller = one.examine(one.call);
     Frame answer = frame_of(caller.answer);
     put_tag(wrong, one.listening.challenge() + one.call.bytes(), answer);
-    EXPECT_EQ(refusal_of([&] { one.calling.accept(answer); }), Refusal::forged);
+    EXPECT_EQ(rejection_of([&] { one.calling.accept(answer); }), Rejection::forged);
 }
 
 TEST(Handshake, ARecordedCallOrAnswerIsWorthNothing)
@@ -126,9 +126,9 @@ TEST(Handshake, ARecordedCallOrAnswerIsWorthNothing)
     const auto answer = recorded.examine(recorded.call).answer;
     const Call now(key);
 
-    EXPECT_EQ(refusal_of([&] { now.examine(recorded.call); }), Refusal::replayed);
-    EXPECT_EQ(refusal_of([&] { now.calling.accept(frame_of(answer)); }),
-              Refusal::forged);
+    EXPECT_EQ(rejection_of([&] { now.examine(recorded.call); }), Rejection::replayed);
+    EXPECT_EQ(rejection_of([&] { now.calling.accept(frame_of(answer)); }),
+              Rejection::forged);
 }
 
 TEST(Handshake, WhatOneSideSaysCannotBeGivenBackToIt)
@@ -137,12 +137,12 @@ TEST(Handshake, WhatOneSideSaysCannotBeGivenBackToIt)
     Frame as_answer = one.call;
     as_answer.header.kind = static_cast<std::uint16_t>(FrameKind::answer);
 
-    EXPECT_EQ(refusal_of([&] { one.calling.accept(one.call); }), Refusal::malformed);
-    EXPECT_EQ(refusal_of([&] { one.calling.accept(as_answer); }), Refusal::forged);
-    EXPECT_EQ(refusal_of([&] {
+    EXPECT_EQ(rejection_of([&] { one.calling.accept(one.call); }), Rejection::malformed);
+    EXPECT_EQ(rejection_of([&] { one.calling.accept(as_answer); }), Rejection::forged);
+    EXPECT_EQ(rejection_of([&] {
                   one.calling.accept(frame_of(one.listening.challenge()));
               }),
-              Refusal::malformed);
+              Rejection::malformed);
 }
 
 /* The agents that an agent calls also call it, and all have the same key. */
@@ -165,8 +165,8 @@ TEST(Handshake, AnotherIncarnationOrLaunchIsToldWhy)
         const Call one(MessageKey::make(), caller);
         const auto answer = one.examine(one.call);
         EXPECT_NE(answer.obstacle.find(word), std::string::npos) << answer.obstacle;
-        EXPECT_EQ(refusal_of([&] { one.calling.accept(frame_of(answer.answer)); }),
-                  Refusal::foreign);
+        EXPECT_EQ(rejection_of([&] { one.calling.accept(frame_of(answer.answer)); }),
+                  Rejection::foreign);
     }
 }
 
@@ -184,12 +184,12 @@ TEST(Handshake, ACallWithoutItsFieldsIsRefused)
         changed.erase(name);
         Frame call = make_frame(FrameKind::call, 0, changed.dump());
         put_tag(one.address.key.derive("call"), {}, call);
-        EXPECT_EQ(refusal_of([&] { one.examine(call); }), Refusal::malformed) << name;
+        EXPECT_EQ(rejection_of([&] { one.examine(call); }), Rejection::malformed) << name;
     }
     for (const char *text : {"", "[]", "{", "null"}) {
         Frame call = make_frame(FrameKind::call, 0, text);
         put_tag(one.address.key.derive("call"), {}, call);
-        EXPECT_EQ(refusal_of([&] { one.examine(call); }), Refusal::malformed) << text;
+        EXPECT_EQ(rejection_of([&] { one.examine(call); }), Rejection::malformed) << text;
     }
 }
 
@@ -217,10 +217,10 @@ TEST(FrameSeal, EveryChangedBitIsSeen)
         changed[bit / 8] = static_cast<char>(changed[bit / 8] ^ 1 << bit % 8);
         FrameReader reader(longest_handshake);
         reader.add(changed);
-        auto why = refusal_of([&] {
+        auto why = rejection_of([&] {
             auto frame = reader.next();
             if (!frame) { /* the frame claims to be longer */
-                refuse(Refusal::malformed, "cut off");
+                reject(Rejection::malformed, "cut off");
             }
             FrameSeal(key).check(*frame);
         });
@@ -236,17 +236,17 @@ TEST(FrameSeal, RepeatedAndMissingMessagesAreSeen)
                 third = frame_of(sender.seal("3"));
 
     receiver.check(first);
-    EXPECT_EQ(refusal_of([&] { receiver.check(first); }), Refusal::replayed);
-    EXPECT_EQ(refusal_of([&] { receiver.check(third); }), Refusal::replayed);
-    EXPECT_EQ(refusal_of([&] { FrameSeal(MessageKey::make()).check(first); }),
-              Refusal::forged);
+    EXPECT_EQ(rejection_of([&] { receiver.check(first); }), Rejection::replayed);
+    EXPECT_EQ(rejection_of([&] { receiver.check(third); }), Rejection::replayed);
+    EXPECT_EQ(rejection_of([&] { FrameSeal(MessageKey::make()).check(first); }),
+              Rejection::forged);
     EXPECT_NO_THROW(receiver.check(second));
 }
 
 TEST(FrameReader, SaysAsSoonAsItCanThatSomethingIsNoFrame)
 {
     auto after = [](const std::string &bytes) {
-        return refusal_of([&] {
+        return rejection_of([&] {
             FrameReader reader(longest_handshake);
             reader.add(bytes);
             EXPECT_FALSE(reader.next());
@@ -257,13 +257,13 @@ TEST(FrameReader, SaysAsSoonAsItCanThatSomethingIsNoFrame)
     for (std::size_t size = 0; size < good.size(); size++) {
         EXPECT_FALSE(after(good.substr(0, size))) << size;
     }
-    EXPECT_EQ(after("GET / HTTP/1.1"), Refusal::malformed);
+    EXPECT_EQ(after("GET / HTTP/1.1"), Rejection::malformed);
     std::string other = good;
     other[offsetof(FrameHeader, version)]++;
-    EXPECT_EQ(after(other.substr(0, 6)), Refusal::foreign);
+    EXPECT_EQ(after(other.substr(0, 6)), Rejection::foreign);
     Frame longer = make_frame(FrameKind::call, 0, "");
     longer.header.length = longest_handshake + 1;
-    EXPECT_EQ(after(longer.bytes()), Refusal::malformed);
+    EXPECT_EQ(after(longer.bytes()), Rejection::malformed);
 }
 
 } // namespace

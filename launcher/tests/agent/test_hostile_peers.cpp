@@ -55,7 +55,7 @@ using test::Mutations;
 constexpr int rank_count = 4;
 
 /* Orders must do no harm outside of this directory, also with a mutated name; and thousands of
- * refusals must not fill the output. */
+ * Rejected frames must not fill the output. */
 class Hostile : public testing::Test
 {
   protected:
@@ -76,8 +76,8 @@ class Hostile : public testing::Test
 
     std::filesystem::path before_;
     test::ScratchDirectory scratch_;
-    Settings settings_;
-    Refusals refusals_;
+    Settings settings_{ckpt::settings::Values()};
+    RejectedFrames rejected_;
 };
 
 /* An event loop with a worker, which is destroyed first. */
@@ -103,12 +103,12 @@ std::pair<Fd, Fd> socket_pair(int type)
 
 /* Both ends of a connection after the handshake. */
 std::pair<std::unique_ptr<FrameStream>, std::unique_ptr<FrameStream>>
-stream_pair(EventLoop &loop, Refusals &refusals)
+stream_pair(EventLoop &loop, RejectedFrames &rejected)
 {
     const MessageKey there = MessageKey::make(), back = MessageKey::make();
     auto [one, other] = socket_pair(SOCK_STREAM);
-    auto first = std::make_unique<FrameStream>(loop, std::move(one), "one", refusals);
-    auto second = std::make_unique<FrameStream>(loop, std::move(other), "other", refusals);
+    auto first = std::make_unique<FrameStream>(loop, std::move(one), "one", rejected);
+    auto second = std::make_unique<FrameStream>(loop, std::move(other), "other", rejected);
 
     first->trust(there, back);
     second->trust(back, there);
@@ -283,7 +283,7 @@ Coordinator::Hooks no_hooks()
 class MadJob
 {
   public:
-    MadJob(const Settings &settings, Refusals &refusals, Mutations &mutations)
+    MadJob(const Settings &settings, RejectedFrames &rejected, Mutations &mutations)
         : coordinator_(settings, machinery_.worker, LaunchFacts(), rank_count,
                        [this](ClientId, const control::Reply &reply) {
                            reply_ = reply.event == "progress" ? reply_ : reply.event;
@@ -292,7 +292,7 @@ class MadJob
     {
         for (int node = 0; node < 2; node++) {
             const std::string host = "n" + std::to_string(node + 1);
-            auto [here, there] = stream_pair(machinery_.loop, refusals);
+            auto [here, there] = stream_pair(machinery_.loop, rejected);
             Remote &remote = remotes_.emplace_back();
             remote.node = std::make_unique<RemoteNode>(
                 std::move(here), host, coordinator_, [this, &remote] {
@@ -353,7 +353,7 @@ TEST_P(HostileAgents, FailCheckpointsAtMost)
 
     settings_.protocol = GetParam();
     for_rounds(25, [&](Mutations &mutations) {
-        MadJob job(settings_, refusals_, mutations);
+        MadJob job(settings_, rejected_, mutations);
         for (int i = 0; i < 6; i++) {
             job.turn(); /* their greetings */
         }
@@ -365,7 +365,7 @@ TEST_P(HostileAgents, FailCheckpointsAtMost)
     });
     EXPECT_GT(outcomes["result"], 0);
     EXPECT_GT(outcomes["error"], 0);
-    EXPECT_GT(refusals_.of(Refusal::malformed), 0u);
+    EXPECT_GT(rejected_.of(Rejection::malformed), 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, HostileAgents, testing::Values("sns", "cl", "ns"));
@@ -467,8 +467,8 @@ ckpt_message mad_message(const OwnRank &rank, Mutations &mutations)
 
 /* The agent of this node, which coordinates. */
 struct OwnAgent {
-    OwnAgent(Settings &settings, Refusals &refusals)
-        : node(machinery.loop, machinery.worker, settings, refusals,
+    OwnAgent(Settings &settings, RejectedFrames &rejected)
+        : node(machinery.loop, machinery.worker, settings, rejected,
                {[](auto &) { return "address"; }, [](auto &) {}}),
           coordinator(settings, machinery.worker, LaunchFacts(), rank_count,
                       [](ClientId, const control::Reply &) {}, no_hooks())
@@ -490,7 +490,7 @@ struct OwnAgent {
 TEST_F(Hostile, RankKeepsTheSizeOfItsPage)
 {
     for (const int seals : {0, F_SEAL_GROW, F_SEAL_SHRINK}) {
-        OwnAgent agent(settings_, refusals_);
+        OwnAgent agent(settings_, rejected_);
         OwnRank rank(seals);
         rank.join(agent.node);
         agent.machinery.loop.turn(steady_clock::now());
@@ -501,7 +501,7 @@ TEST_F(Hostile, RankKeepsTheSizeOfItsPage)
     /* This file cannot have seals, or has none. */
     const std::string path = scratch_ / "page";
     std::filesystem::copy_file(fmt::format("/proc/self/fd/{}", good.get()), path);
-    OwnAgent agent(settings_, refusals_);
+    OwnAgent agent(settings_, rejected_);
     OwnRank rank(open_file(path, O_RDWR, 0, "page"));
     rank.join(agent.node);
     agent.machinery.loop.turn(steady_clock::now());
@@ -511,7 +511,7 @@ TEST_F(Hostile, RankKeepsTheSizeOfItsPage)
 /* The rank runs on a node that does not see the coordinator's directory. */
 TEST_F(Hostile, RankIsToldOfItsLogWhenTheDirectoryIsThere)
 {
-    OwnAgent agent(settings_, refusals_);
+    OwnAgent agent(settings_, rejected_);
     Machinery &machinery = agent.machinery;
     LocalNode &node = agent.node;
     OwnRank rank;
@@ -540,7 +540,7 @@ TEST_F(Hostile, RanksLoseTheirConnectionAtMost)
     std::uint64_t dropped = 0, heard = 0;
 
     for_rounds(60, [&](Mutations &mutations) {
-        OwnAgent agent(settings_, refusals_);
+        OwnAgent agent(settings_, rejected_);
         Machinery &machinery = agent.machinery;
         LocalNode &node = agent.node;
         Coordinator &coordinator = agent.coordinator;
@@ -562,8 +562,8 @@ TEST_F(Hostile, RanksLoseTheirConnectionAtMost)
     });
     EXPECT_GT(dropped, 0u);
     EXPECT_GT(heard, dropped);
-    EXPECT_GT(refusals_.of(Refusal::malformed), 0u);
-    EXPECT_GT(refusals_.of(Refusal::foreign), 0u);
+    EXPECT_GT(rejected_.of(Rejection::malformed), 0u);
+    EXPECT_GT(rejected_.of(Rejection::foreign), 0u);
 }
 
 /* ---- A coordinator ------------------------------------------------------------------- */
@@ -611,14 +611,14 @@ std::vector<json> orders(const std::string &directory)
 TEST_F(Hostile, ACoordinatorLosesItsConnectionAtMost)
 {
     Machinery machinery;
-    LocalNode node(machinery.loop, machinery.worker, settings_, refusals_,
+    LocalNode node(machinery.loop, machinery.worker, settings_, rejected_,
                    {[](auto &) { return "address"; }, [](auto &) {}});
     OwnRank rank;
     rank.join(node);
     std::unique_ptr<FrameStream> coordinator;
     std::uint64_t answers = 0, lost = 0;
     PeerListener listener(
-        machinery.loop, settings_.identity(), PeerAddress::make(), refusals_,
+        machinery.loop, settings_.identity(), PeerAddress::make(), rejected_,
         [&](std::unique_ptr<FrameStream> stream, const std::string &,
             const std::string &) {
             coordinator = std::move(stream);
@@ -633,7 +633,7 @@ TEST_F(Hostile, ACoordinatorLosesItsConnectionAtMost)
     node.set_job_key(listener.address().key);
     auto link = std::make_unique<CoordinatorLink>(machinery.loop, machinery.worker, node,
                                                   settings_, listener.address(),
-                                                  refusals_);
+                                                  rejected_);
     auto turn = [&] {
         machinery.loop.turn(steady_clock::now() + milliseconds(20));
         link->tick(steady_clock::now() + std::chrono::hours(1)); /* calls at once */
@@ -656,7 +656,7 @@ TEST_F(Hostile, ACoordinatorLosesItsConnectionAtMost)
     });
     EXPECT_GT(answers, 0u);
     EXPECT_GT(lost, 0u);
-    EXPECT_EQ(refusals_.total(), lost);
+    EXPECT_EQ(rejected_.total(), lost);
     machinery.worker.stop();
     link.reset();
 }
@@ -668,13 +668,13 @@ TEST_F(Hostile, ANeighbourFailsTheSweepAtMost)
     Machinery machinery;
     std::list<std::unique_ptr<FrameStream>> accepted;
     PeerListener listener(machinery.loop, settings_.identity(), PeerAddress::make(),
-                          refusals_,
+                          rejected_,
                           [&](auto stream, const std::string &, const std::string &) {
                               stream->handle({[](const json &) {}, [] {}});
                               accepted.push_back(std::move(stream));
                           });
     std::uint64_t opened = 0, swept = 0, failed = 0, epoch = 0;
-    NodeSweep sweep(machinery.loop, machinery.worker, settings_, refusals_,
+    NodeSweep sweep(machinery.loop, machinery.worker, settings_, rejected_,
                     {[&] { opened++; }, [&](int, std::uint64_t) { swept++; },
                      [&](const std::string &) { failed++; }});
     sweep.set_job_key(listener.address().key);
@@ -685,7 +685,7 @@ TEST_F(Hostile, ANeighbourFailsTheSweepAtMost)
     sweep.set_plan(plan);
 
     for_rounds(400, [&](Mutations &mutations) {
-        auto [here, there] = stream_pair(machinery.loop, refusals_);
+        auto [here, there] = stream_pair(machinery.loop, rejected_);
         bool is_open = true;
         there->handle({[](const json &) {}, [&] { is_open = false; }});
         sweep.accept(std::move(here));

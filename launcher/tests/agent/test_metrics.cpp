@@ -97,6 +97,7 @@ control::Status full_status()
     status.failures = 2;
     status.committed = 3;
     status.failed = 1;
+    status.refusals = {{"living-child", 3}, {"no-space", 1}};
     status.totals = {3'000'000'000'000, 9'000'000'000'000, 30.5, 0.75};
     status.last.number = 7;
     status.last.bytes = 1'000'000'000'001;
@@ -148,6 +149,8 @@ TEST(Metrics, TellAllThatIsKnown)
     for (const auto &[name, value] : expected) {
         EXPECT_EQ(said.value(name + of_job), value) << name;
     }
+    EXPECT_EQ(said.value(R"(ckpt_refusals_total{job="melt",host="n1",refusal="living-child"})"), 3);
+    EXPECT_EQ(said.value(R"(ckpt_refusals_total{job="melt",host="n1",refusal="no-space"})"), 1);
     EXPECT_EQ(said.value(R"(ckpt_node_ranks{job="melt",host="n1",node="n1"})"), 4);
     EXPECT_EQ(said.value(R"(ckpt_node_connected{job="melt",host="n1",node="n2"})"), 0);
     EXPECT_EQ(said.value(R"(ckpt_job_state{job="melt",host="n1",state="running"})"), 1);

@@ -102,7 +102,7 @@ class Peers : public testing::Test
 
     EventLoop loop_;
     WorkerThread worker_;
-    Refusals here_, there_;
+    RejectedFrames here_, there_;
     std::optional<PeerListener> listener_;
     std::optional<PeerConnection> caller_;
     std::unique_ptr<FrameStream> accepted_;
@@ -126,7 +126,7 @@ TEST_F(Peers, ACallerWithoutTheKeyIsRefused)
     address.key = MessageKey::make();
     call(address);
     await([this] { return lost_ == 1; });
-    EXPECT_EQ(there_.counts(), (Refusals::Counts{{"forged", 1}}));
+    EXPECT_EQ(there_.counts(), (RejectedFrames::Counts{{"forged", 1}}));
     EXPECT_EQ(accepted_, nullptr);
 }
 
@@ -146,8 +146,8 @@ TEST_F(Peers, AnotherIncarnationIsRefusedAndHearsWhy)
     listen();
     call(listener_->address(), 2);
     await([this] { return lost_ == 1; });
-    EXPECT_EQ(there_.counts(), (Refusals::Counts{{"foreign", 1}}));
-    EXPECT_EQ(here_.counts(), (Refusals::Counts{{"foreign", 1}}));
+    EXPECT_EQ(there_.counts(), (RejectedFrames::Counts{{"foreign", 1}}));
+    EXPECT_EQ(here_.counts(), (RejectedFrames::Counts{{"foreign", 1}}));
 }
 
 TEST_F(Peers, AListenerWithoutTheKeyIsLeft)
@@ -167,7 +167,7 @@ TEST_F(Peers, AListenerWithoutTheKeyIsLeft)
     const std::string garbage = "220 mail.example.org ESMTP\r\n";
     ASSERT_GT(send(stranger.get(), garbage.data(), garbage.size(), 0), 0);
     await([this] { return lost_ == 1; });
-    EXPECT_EQ(here_.counts(), (Refusals::Counts{{"malformed", 1}}));
+    EXPECT_EQ(here_.counts(), (RejectedFrames::Counts{{"malformed", 1}}));
 }
 
 /* The first address that answers may belong to another host, as on a private network. */
@@ -205,7 +205,7 @@ TEST_F(Peers, SilentStrangersMakeRoomForOurAgents)
     call(listener_->address());
     await_connection();
     expect_conversation();
-    EXPECT_EQ(there_.counts(), (Refusals::Counts{{"too_many", 13}}));
+    EXPECT_EQ(there_.counts(), (RejectedFrames::Counts{{"too_many", 13}}));
 }
 
 TEST_F(Peers, ASilentStrangerIsDroppedAfterSomeTime)
@@ -217,7 +217,7 @@ TEST_F(Peers, ASilentStrangerIsDroppedAfterSomeTime)
     const std::string part = make_frame(FrameKind::call, 0, "{}").bytes().substr(0, 30);
     Fd slow = connect_to_loopback(listener_->address().port);
     ASSERT_GT(send(slow.get(), part.data(), part.size(), 0), 0);
-    await([this] { return there_.of(Refusal::too_slow) == 2; });
+    await([this] { return there_.of(Rejection::too_slow) == 2; });
     EXPECT_EQ(there_.total(), 2u);
     call(listener_->address());
     await_connection();
@@ -231,11 +231,11 @@ TEST_F(Peers, GarbageAndCutOffFramesAreCounted)
                                      good.substr(0, 10), good.substr(0, 41)}) {
         Fd stranger = connect_to_loopback(listener_->address().port);
         ASSERT_GT(send(stranger.get(), bytes.data(), bytes.size(), 0), 0);
-        const auto before = there_.of(Refusal::malformed);
+        const auto before = there_.of(Rejection::malformed);
         shutdown(stranger.get(), SHUT_WR);
-        await([&] { return there_.of(Refusal::malformed) > before; });
+        await([&] { return there_.of(Rejection::malformed) > before; });
     }
-    EXPECT_EQ(there_.counts(), (Refusals::Counts{{"malformed", 4}}));
+    EXPECT_EQ(there_.counts(), (RejectedFrames::Counts{{"malformed", 4}}));
 }
 
 /* The coordinator does this when a checkpoint loses a rank's agent. */
@@ -254,7 +254,7 @@ TEST_F(Peers, NothingIsSentOnAConnectionThatHasEnded)
     await([&] { return has_ended && lost_ == 1; });
     EXPECT_TRUE(accepted_->idle());
     EXPECT_TRUE(answers_.empty());
-    EXPECT_EQ(there_.counts(), (Refusals::Counts{{"malformed", 1}}));
+    EXPECT_EQ(there_.counts(), (RejectedFrames::Counts{{"malformed", 1}}));
 }
 
 /* ---- A man in the middle -------------------------------------------------------- */
@@ -274,12 +274,12 @@ class PeersWithRelay : public Peers
     }
 
     /* Changes the next message in this way, which must end the connection. */
-    void expect_end(TcpRelay::Change change, Refusal why, const std::string &text = {})
+    void expect_end(TcpRelay::Change change, Rejection why, const std::string &text = {})
     {
         relay_->set_change(std::move(change));
         caller_->send({{"type", "question"}, {"text", text}});
         await([this] { return lost_ == 1 && accepted_ == nullptr; });
-        EXPECT_EQ(there_.counts(), (Refusals::Counts{{refusal_name(why), 1}}));
+        EXPECT_EQ(there_.counts(), (RejectedFrames::Counts{{rejection_name(why), 1}}));
         EXPECT_EQ(heard_.size(), heard_before_end_);
 
         relay_->set_change({}); /* and it is called again */
@@ -299,14 +299,14 @@ TEST_F(PeersWithRelay, AChangedMessageEndsTheConnection)
             bytes.back() = static_cast<char>(bytes.back() ^ 1);
             return bytes;
         },
-        Refusal::forged);
+        Rejection::forged);
 }
 
 TEST_F(PeersWithRelay, ARepeatedMessageEndsTheConnection)
 {
     heard_before_end_ = 2; /* the first of them is good */
     expect_end([](const std::string &bytes, bool) { return bytes + bytes; },
-               Refusal::replayed);
+               Rejection::replayed);
 }
 
 TEST_F(PeersWithRelay, AMessageGivenBackToItsSenderEndsTheConnection)
@@ -319,7 +319,7 @@ TEST_F(PeersWithRelay, AMessageGivenBackToItsSenderEndsTheConnection)
     await([&] { return heard_.size() == 2; });
     accepted_->send({{"type", "answer"}});
     await([this] { return lost_ == 1; });
-    EXPECT_EQ(here_.counts(), (Refusals::Counts{{"forged", 1}}));
+    EXPECT_EQ(here_.counts(), (RejectedFrames::Counts{{"forged", 1}}));
     EXPECT_EQ(answers_.size(), 1u);
 }
 
@@ -330,7 +330,7 @@ TEST_F(PeersWithRelay, ACutOffMessageEndsTheConnection)
         [is_cut](const std::string &bytes, bool) mutable {
             return std::exchange(is_cut, true) ? "" : bytes.substr(0, bytes.size() / 2);
         },
-        Refusal::malformed, std::string(1000000, ' ')); /* arrives in parts */
+        Rejection::malformed, std::string(1000000, ' ')); /* arrives in parts */
 }
 
 TEST_F(PeersWithRelay, ARecordedConversationIsWorthNothing)
@@ -350,7 +350,7 @@ TEST_F(PeersWithRelay, ARecordedConversationIsWorthNothing)
     ASSERT_EQ(send(stranger.get(), said.data(), said.size(), 0),
               static_cast<ssize_t>(said.size()));
     await([this] { return there_.total() > 0; });
-    EXPECT_EQ(there_.counts(), (Refusals::Counts{{"replayed", 1}}));
+    EXPECT_EQ(there_.counts(), (RejectedFrames::Counts{{"replayed", 1}}));
     expect_conversation();
 }
 

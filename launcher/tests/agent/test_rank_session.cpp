@@ -6,7 +6,7 @@
 #include "config.h"
 #include "agent/ranks/rank_session.hpp"
 
-#include "agent/base/refusals.hpp"
+#include "agent/base/rejected_frames.hpp"
 #include "protocol/rank_message.hpp"
 
 #include <gtest/gtest.h>
@@ -97,14 +97,14 @@ TEST_F(Session, AnInvalidMessageIsRefused)
 
     wrong.as.ready.cut.kind = CKPT_CUT_QUIET + 1;
     foreign.version--;
-    for (const auto &[message, why] : {std::pair(wrong, Refusal::malformed),
-                                       std::pair(foreign, Refusal::foreign)}) {
+    for (const auto &[message, why] : {std::pair(wrong, Rejection::malformed),
+                                       std::pair(foreign, Rejection::foreign)}) {
         ASSERT_GT(send(rank.get(), &message, sizeof message, 0), 0);
         try {
             (void)session->receive(received);
             ADD_FAILURE() << "it was taken";
-        } catch (const Refused &refused) {
-            EXPECT_EQ(refused.why(), why) << refused.what();
+        } catch (const Rejected &rejected) {
+            EXPECT_EQ(rejected.why(), why) << rejected.what();
         }
     }
     ASSERT_GT(send(rank.get(), &good, sizeof good, 0), 0);

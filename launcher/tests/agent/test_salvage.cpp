@@ -142,12 +142,13 @@ class Salvaging : public testing::Test
     }
 
     /* The living ranks are told to go on, and do. */
-    void expect_not_replayed(const std::string &why)
+    void expect_not_replayed(const std::string &why,
+                             ckpt_refusal identity = CKPT_REFUSAL_NOT_REPLAYABLE)
     {
-        EXPECT_EQ(why_not(), why);
+        EXPECT_EQ(why_not(), Refusal(identity, why).text());
         expect_nothing_saved();
         order(0, "begin");
-        EXPECT_EQ(job.ask("checkpoint").error, "rank 1 has died: the job is ending");
+        EXPECT_EQ(job.ask("checkpoint").refusal, "rank-died");
     }
 
     test::ScratchDirectory scratch;
@@ -331,8 +332,8 @@ TEST_F(Salvaging, IsOffIfASurvivorRefuses)
     job.start(3, 0, 1, {"", "", "it has a child"});
     keep(dead);
     kill_rank(dead);
-    EXPECT_EQ(job.rank(0).line("resumed "), "resumed rank 2: it has a child");
-    expect_not_replayed("rank 2: it has a child");
+    EXPECT_EQ(job.rank(0).line("resumed "), "resumed rank 2: it has a child [unsavable-object]");
+    expect_not_replayed("rank 2: it has a child", CKPT_REFUSAL_UNSAVABLE_OBJECT);
 }
 
 TEST_F(Salvaging, IsNotForAJobWithAnotherProtocol)
@@ -341,7 +342,7 @@ TEST_F(Salvaging, IsNotForAJobWithAnotherProtocol)
     job.start(3);
     await_end(keep(dead).copy); /* it is released at once */
     kill_rank(dead);
-    EXPECT_EQ(job.ask("checkpoint").error, "rank 1 has died: the job is ending");
+    EXPECT_EQ(job.ask("checkpoint").refusal, "rank-died");
     EXPECT_EQ(job.ask("status").status.salvaged.error, "");
     expect_nothing_saved();
 }

@@ -324,9 +324,17 @@ Failure lost(const std::string &host)
     return failure;
 }
 
+RestartPolicy::Limits usual_limits()
+{
+    RestartPolicy::Limits limits;
+    limits.restarts = 10;
+    limits.back_off = seconds(1);
+    return limits;
+}
+
 TEST(Restarts, AProgramThatCrashesTwiceInOnePlace)
 {
-    RestartPolicy policy({});
+    RestartPolicy policy(usual_limits());
     EXPECT_TRUE(policy.after(crash(1), 1).restart);
     EXPECT_TRUE(policy.after(crash(1), 1).restart);
     const auto third = policy.after(crash(1), 1);
@@ -336,7 +344,7 @@ TEST(Restarts, AProgramThatCrashesTwiceInOnePlace)
 
 TEST(Restarts, ANewCheckpointIsANewBeginning)
 {
-    RestartPolicy policy({});
+    RestartPolicy policy(usual_limits());
     for (std::uint64_t checkpoint = 1; checkpoint <= 10; checkpoint++) {
         EXPECT_TRUE(policy.after(crash(1), checkpoint).restart);
     }
@@ -345,7 +353,7 @@ TEST(Restarts, ANewCheckpointIsANewBeginning)
 
 TEST(Restarts, NodesThatAreLostAreNotTheProgramsFault)
 {
-    RestartPolicy policy({});
+    RestartPolicy policy(usual_limits());
     for (int node = 0; node < 10; node++) {
         EXPECT_TRUE(policy.after(lost("n" + std::to_string(node)), 1).restart);
     }
@@ -362,7 +370,7 @@ Failure salvaged(std::uint64_t number, std::uint64_t interval)
 
 TEST(Restarts, ASalvageIsProgressIfTheRankGetsFurther)
 {
-    RestartPolicy policy({});
+    RestartPolicy policy(usual_limits());
     for (std::uint64_t number = 1; number <= 5; number++) {
         const auto decision = policy.after(salvaged(number, 10 * number), number);
         EXPECT_TRUE(decision.restart);
@@ -374,7 +382,7 @@ TEST(Restarts, ASalvageIsProgressIfTheRankGetsFurther)
 
 TEST(Restarts, ASalvageThatCannotBeUsedIsNone)
 {
-    RestartPolicy policy({});
+    RestartPolicy policy(usual_limits());
     EXPECT_TRUE(policy.after(salvaged(5, 10), 3).restart);
     EXPECT_TRUE(policy.after(salvaged(6, 20), 3).restart);
     EXPECT_FALSE(policy.after(salvaged(7, 30), 3).restart);
@@ -404,7 +412,7 @@ TEST(Restarts, WithoutACheckpointOnlyAfterFailuresFromOutside)
     own.push_back(ended_by(0));
     own.back().status = (128 + SIGKILL) << 8; /* a code that the program chose */
     for (const Failure &failure : own) {
-        RestartPolicy policy({});
+        RestartPolicy policy(usual_limits());
         const auto decision = policy.after(failure, 0);
         EXPECT_FALSE(decision.restart) << failure.text();
         EXPECT_EQ("there is no checkpoint to restart from", decision.why_not);
@@ -415,18 +423,18 @@ TEST(Restarts, WithoutACheckpointOnlyAfterFailuresFromOutside)
         outside.push_back(ended_by(signal));
     }
     for (const Failure &failure : outside) {
-        EXPECT_TRUE(RestartPolicy({}).after(failure, 0).restart) << failure.text();
+        EXPECT_TRUE(RestartPolicy(usual_limits()).after(failure, 0).restart) << failure.text();
     }
 }
 
 TEST(Restarts, FromTheBeginningHaveTheSameLimits)
 {
-    RestartPolicy policy({});
+    RestartPolicy policy(usual_limits());
     EXPECT_EQ(0, policy.after(ended_by(SIGKILL), 0).delay.count());
     EXPECT_EQ(seconds(1), policy.after(ended_by(SIGKILL), 0).delay);
     EXPECT_NE(std::string::npos,
               policy.after(ended_by(SIGKILL), 0).why_not.find("again and again"));
-    RestartPolicy launcher({});
+    RestartPolicy launcher(usual_limits());
     EXPECT_TRUE(launcher.after(launcher_ended(137), 0).restart);
     EXPECT_TRUE(launcher.after(launcher_ended(137), 0).restart);
     EXPECT_FALSE(launcher.after(launcher_ended(137), 0).restart);
@@ -434,7 +442,7 @@ TEST(Restarts, FromTheBeginningHaveTheSameLimits)
 
 TEST(Restarts, FromTheBeginningCanBeForbidden)
 {
-    RestartPolicy::Limits limits;
+    RestartPolicy::Limits limits = usual_limits();
     limits.fresh_start = false;
     RestartPolicy policy(limits);
     EXPECT_EQ("there is no checkpoint to restart from, and the job must not start over",
@@ -444,7 +452,7 @@ TEST(Restarts, FromTheBeginningCanBeForbidden)
 
 TEST(Restarts, WaitLongerEachTime)
 {
-    RestartPolicy::Limits limits;
+    RestartPolicy::Limits limits = usual_limits();
     limits.restarts = 100;
     RestartPolicy policy(limits);
     std::vector<int> delays;

@@ -323,6 +323,7 @@ TEST(TraceRecorder, JoinsSweepMessagesOfEachDimension)
     recorder.begin("ns", 2, {{"a", {{0, 0}}, 0, 0}, {"b", {{1, 1}}, 0, 0}},
                    start);
     recorder.set_sides({2});
+    recorder.set_refusals({{CKPT_REFUSAL_NEEDS_STOP, "rank 1: it has a window"}});
     for (std::uint64_t dimension = 0; dimension < 2; dimension++) {
         for (std::int64_t time : {unknown_time, std::int64_t{1000}}) {
             TraceEvent event = half_marker(
@@ -388,6 +389,7 @@ CheckpointTrace example()
                    {{"a", {{0, 0}, {2, 2}}, 0, 0}, {"b", {{1, 1}}, 5, 6}},
                    start);
     recorder.set_sides({2});
+    recorder.set_refusals({{CKPT_REFUSAL_NEEDS_STOP, "rank 1: it has a window"}});
     save_rank(recorder, 2, 10);
     TraceEvent event = half_marker(0, 1, 1'000'000'000, 1'000'000'900, 4);
     event.first_use = true;
@@ -413,6 +415,8 @@ TEST(TraceFile, KeepsEverything)
     EXPECT_EQ(read.job, "job");
     EXPECT_EQ(read.number, 12u);
     EXPECT_EQ(read.protocol, "ns");
+    EXPECT_EQ(read.refusals, written.refusals);
+    EXPECT_EQ(read.refusals.at(0).text(), "rank 1: it has a window [needs-stop]");
     EXPECT_EQ(read.node_of(2), 0);
     EXPECT_EQ(read.node_of(1), 1);
     EXPECT_EQ(read.node_of(3), -1);

@@ -33,7 +33,7 @@ class Batch : public CliTest
     BatchOptions options(Words words = {}) const
     {
         BatchOptions options;
-        CLI::App app;
+        CLI::App app("", "run");
         options.declare(app);
         std::reverse(words.begin(), words.end());
         app.parse(words);
@@ -115,7 +115,8 @@ TEST_F(Batch, ResumesWhenItWasStartedAgain)
 
 TEST_F(Batch, RefusesWhatMakesNoSense)
 {
-    EXPECT_NE(refusal({"--resume=perhaps"}).find("--resume: 'perhaps'"), std::string::npos);
+    EXPECT_NE(ckpt_says({"run", "--resume=perhaps", "--", "true"}).err.find("--resume: 'perhaps'"),
+              std::string::npos);
     EXPECT_NE(refusal({"--warning-signal", "KILL"}).find("--warning-signal: KILL"),
               std::string::npos);
     EXPECT_NE(refusal({"--requeue"}).find("not a job of a batch system"), std::string::npos);

@@ -33,15 +33,12 @@ using Options = CliTest;
 
 TEST_F(Options, HaveAnEnvironmentVariable)
 {
-    EXPECT_EQ(environment_name("--dir"), "CKPT_DIR");
-    EXPECT_EQ(environment_name("--max-restarts"), "CKPT_MAX_RESTARTS");
-
     Program program;
     for (CLI::App *command : program.app.get_subcommands({})) {
         for (const CLI::Option *option : command->get_options()) {
             if (!option->get_positional() && option->get_name() != "--help") {
                 EXPECT_EQ(option->get_envname(),
-                          environment_name(option->get_name()))
+                          settings::option_of(command->get_name(), option->get_name()).variable)
                     << command->get_name();
             }
         }
@@ -59,6 +56,79 @@ TEST_F(Options, TheCommandLineWinsOverTheEnvironment)
     Variable print("CKPT_PRINT", "1");
     EXPECT_NE(ckpt_says({"tune"}).out.find("-x LD_PRELOAD="),
               std::string::npos);
+}
+
+/* Returns a valid value, which is not the default. */
+std::string value_of(const settings::Setting &setting)
+{
+    const std::pair<const char *, const char *> values[] = {
+        {"CKPT_CODEC", "lz4"},      {"CKPT_DIR", "/a,/b"},   {"CKPT_FABRIC", "tcp"},
+        {"CKPT_PROTOCOL", "cl"},    {"CKPT_SNAPSHOT", "cow"}, {"CKPT_STAGGER", "job"},
+        {"CKPT_WINDOWS", "direct"},
+    };
+    for (const auto &[variable, value] : values) {
+        if (std::string_view(setting.variable) == variable) {
+            return value;
+        }
+    }
+    switch (setting.type) {
+    case settings::Type::auto_switch: return "on";
+    case settings::Type::path:
+    case settings::Type::key: return "/file";
+    case settings::Type::granule: return "4096";
+    default: return "5";
+    }
+}
+
+TEST_F(Options, OfAJobAreHandedOnToItsProcesses)
+{
+    for (const settings::Setting &setting : settings::all()) {
+        const std::string variable = setting.variable;
+        if (!setting.is_of("run") || !setting.is_of("tune") || variable == "CKPT_LEVELS") {
+            continue;
+        }
+        const std::string value = value_of(setting);
+        const Outcome outcome =
+            ckpt_says({"tune", "--print", setting.option + ("=" + value)});
+        if (value.find(',') != value.npos) {
+            EXPECT_EQ(outcome.exit_code, exit_usage) << "a tune file cannot carry a comma";
+        } else {
+            EXPECT_NE(outcome.out.find("-x " + variable + "=" + value + "\n"), std::string::npos)
+                << outcome.out << outcome.err;
+        }
+        EXPECT_EQ(ckpt_says({"tune", "--print"}).out.find(variable + "=" + value),
+                  std::string::npos);
+    }
+}
+
+TEST_F(Options, AreRefusedByTheNameOfTheirVariable)
+{
+    const std::tuple<const char *, const char *, const char *> wrong[] = {
+        {"CKPT_KEEP", "x", "CKPT_KEEP: invalid number 'x': expected a whole number from 1 on"},
+        {"CKPT_POOL", "12Q", "CKPT_POOL: invalid number of bytes '12Q'"},
+        {"CKPT_WINDOWS", "open", "CKPT_WINDOWS: 'open' is none of staged, direct"},
+        {"CKPT_PRINT", "maybe", "CKPT_PRINT: 'maybe' is neither 1 nor 0"},
+        {"CKPT_INTERVAL", "soon", "CKPT_INTERVAL: 'soon' is not a duration"},
+    };
+    for (const auto &[variable, value, message] : wrong) {
+        const Variable given(variable, value);
+        const Outcome outcome = ckpt_says({"tune"});
+        EXPECT_EQ(outcome.exit_code, exit_usage) << variable;
+        EXPECT_NE(outcome.err.find(message), std::string::npos) << outcome.err;
+    }
+    const Variable given("CKPT_KEEP", "x");
+    EXPECT_EQ(ckpt_says({"tune", "--keep", "3"}).exit_code, exit_done) << "the option wins";
+    EXPECT_NE(ckpt_says({"tune", "--keep", "y"}).err.find("--keep: invalid number 'y'"),
+              std::string::npos);
+}
+
+TEST_F(Options, OfOtherCommandsDoNotMatter)
+{
+    const Variable pool("CKPT_POOL", "12Q"), restarts("CKPT_MAX_RESTARTS", "x");
+    const Variable rank("CKPT_RANK", "x"), verify("CKPT_VERIFY", "some");
+    EXPECT_EQ(ckpt_says({"tune", "--pool", "64M"}).exit_code, exit_done);
+    EXPECT_EQ(ckpt_says({"list"}).exit_code, exit_not_found);
+    EXPECT_EQ(ckpt_says({"restart"}).exit_code, exit_usage);
 }
 
 TEST_F(Options, AreChecked)
@@ -363,7 +433,7 @@ TEST_F(RealImage, RestartRefusesWhileTheJobRuns)
                               JobOwnership::Take::ask);
     Outcome outcome = ckpt_says({"restart"});
     EXPECT_EQ(outcome.exit_code, exit_refused);
-    EXPECT_NE(outcome.err.find("still running"), std::string::npos);
+    EXPECT_NE(outcome.err.find("[job-running]"), std::string::npos);
     EXPECT_EQ(ckpt_says({"restart", "--", "-np", "3"}).exit_code, exit_usage);
 }
 

@@ -187,19 +187,19 @@ TEST_F(Jobs, OfOtherDirectoriesAreNotTheDefault)
     EXPECT_EQ(ckpt_says({"checkpoint", "one"}).exit_code, exit_done);
 }
 
-TEST_F(Jobs, SayWhatTheyHaveRefused)
+TEST_F(Jobs, SayWhatTheyHaveRejected)
 {
     control::Status spared = status("one", 100), beset = status("two", 200);
-    beset.refused = {{"forged", 2}, {"other_user", 1}};
+    beset.rejected = {{"forged", 2}, {"other_user", 1}};
     auto one = agent(spared);
     auto two = agent(beset);
-    EXPECT_EQ(ckpt_says({"status", "one"}).out.find("refused"), std::string::npos);
-    EXPECT_NE(ckpt_says({"status", "two"}).out.find("  refused: 2 forged, 1 other_user\n"),
+    EXPECT_EQ(ckpt_says({"status", "one"}).out.find("rejected"), std::string::npos);
+    EXPECT_NE(ckpt_says({"status", "two"}).out.find("  rejected: 2 forged, 1 other_user\n"),
               std::string::npos);
     auto json = nlohmann::json::parse(ckpt_says({"status", "--json", "one"}).out);
-    EXPECT_FALSE(json[0].contains("refused"));
+    EXPECT_FALSE(json[0].contains("rejected"));
     json = nlohmann::json::parse(ckpt_says({"status", "--json", "two"}).out);
-    EXPECT_EQ(json[0]["refused"], (nlohmann::json{{"forged", 2}, {"other_user", 1}}));
+    EXPECT_EQ(json[0]["rejected"], (nlohmann::json{{"forged", 2}, {"other_user", 1}}));
 }
 
 /* The state comes from its `ckpt run`. */
@@ -212,7 +212,8 @@ TEST_F(Jobs, ThatAreSwappedOutSaySo)
         return [=](const control::Request &request) {
             return request.command == "status"
                        ? FakeAgent::status_line(swapped_out_status(directories, job, 86400))
-                       : FakeAgent::error_line("the job is swapped out");
+                       : FakeAgent::error_line(
+                             {CKPT_REFUSAL_SWAPPED_OUT, "the job is swapped out"});
         };
     };
     FakeAgent one(run_socket(directories, "one"), answer("one"));
@@ -234,8 +235,9 @@ TEST_F(Jobs, ThatAreSwappedOutSaySo)
               std::string::npos);
     outcome = ckpt_says({"checkpoint", "one"});
     EXPECT_EQ(outcome.exit_code, exit_refused);
-    EXPECT_EQ(outcome.err, "ckpt: job one: the job is swapped out\n");
-    EXPECT_EQ(ckpt_says({"checkpoint", "--pmix", "one"}).err, "ckpt: job one is swapped out\n");
+    EXPECT_EQ(outcome.err, "ckpt: job one: the job is swapped out [swapped-out]\n");
+    EXPECT_EQ(ckpt_says({"checkpoint", "--pmix", "one"}).err,
+              "ckpt: job one is swapped out [swapped-out]\n");
 }
 
 /* The state comes from its `ckpt run`, until an agent, perhaps on another node, has all ranks. */
@@ -274,7 +276,7 @@ TEST_F(Jobs, AreReachedThroughTheirCoordinator)
     control::Status coordinator = status("one", 100);
     coordinator.host = "b";
     coordinator.coordinator = true;
-    auto first = agent(member, FakeAgent::error_line("not me"));
+    auto first = agent(member, FakeAgent::error_line({CKPT_REFUSAL_NO_COORDINATOR, "not me"}));
     auto second = agent(coordinator, result_line("one"));
     EXPECT_EQ(ckpt_says({"checkpoint"}).out, "one/1\n");
 }
@@ -323,10 +325,34 @@ TEST_F(Jobs, AreWaitedForWhileTheirAgentIsReplaced)
 TEST_F(Jobs, ARefusalIsPassedOn)
 {
     auto one = agent(status("one", 100),
-                     FakeAgent::error_line("rank 1: window made in main"));
+                     FakeAgent::error_line(
+                         {CKPT_REFUSAL_UNSAVABLE_OBJECT, "rank 1: window made in main"}));
     Outcome outcome = ckpt_says({"checkpoint"});
     EXPECT_EQ(outcome.exit_code, exit_refused);
-    EXPECT_EQ(outcome.err, "ckpt: job one: rank 1: window made in main\n");
+    EXPECT_EQ(outcome.err, "ckpt: job one: rank 1: window made in main [unsavable-object]\n");
+    EXPECT_EQ(outcome.out, "");
+    outcome = ckpt_says({"checkpoint", "--json"});
+    EXPECT_EQ(outcome.exit_code, exit_refused);
+    EXPECT_EQ(nlohmann::json::parse(outcome.out),
+              (nlohmann::json{{"error", "job one: rank 1: window made in main"},
+                              {"refusal", "unsavable-object"}}));
+}
+
+TEST_F(Jobs, SayHowOftenWhyNoCheckpointWasTaken)
+{
+    control::Status beset = status("one", 100);
+    beset.last_error = "rank 1: process 7 is still there";
+    beset.last_refusal = "living-child";
+    beset.refusals = {{"living-child", 2}, {"no-space", 1}};
+    auto one = agent(beset);
+    const std::string text = ckpt_says({"status", "one"}).out;
+    EXPECT_NE(text.find("  last failure: rank 1: process 7 is still there [living-child]\n"
+                        "  not taken: 2 living-child, 1 no-space\n"),
+              std::string::npos)
+        << text;
+    const auto json = nlohmann::json::parse(ckpt_says({"status", "--json", "one"}).out);
+    EXPECT_EQ(json[0]["last_refusal"], "living-child");
+    EXPECT_EQ(json[0]["refusals"], (nlohmann::json{{"living-child", 2}, {"no-space", 1}}));
 }
 
 TEST_F(Jobs, ADeathOfTheAgentIsAFailure)
@@ -390,7 +416,8 @@ TEST_F(Jobs, UnknownOnesAreNotFound)
     store_.write_job_state({"far", "running", "moon", 1, 1, "", 0});
     outcome = ckpt_says({"checkpoint", "far"});
     EXPECT_EQ(outcome.exit_code, exit_refused);
-    EXPECT_NE(outcome.err.find("runs on moon"), std::string::npos);
+    EXPECT_NE(outcome.err.find("runs on moon: use ckpt there [job-elsewhere]"),
+              std::string::npos);
 }
 
 TEST_F(Jobs, StatusShowsRunningAndEndedOnes)
@@ -436,8 +463,7 @@ TEST_F(Jobs, AProcessWithoutPluginIsExplained)
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
     EXPECT_EQ(why.status, exit_refused);
-    EXPECT_NE(why.text.find("has not called MPI_Init yet"), std::string::npos)
-        << why.text;
+    EXPECT_EQ(why.identity, CKPT_REFUSAL_NOT_UNDER_CKPT) << why.text;
 }
 
 /* The build's directory of programs for these tests. */
@@ -479,8 +505,7 @@ TEST(Diagnosis, NamesAStaticallyLinkedProgram)
 {
     Diagnosis why = diagnosis_above(BUILT "/sleeper_static");
     EXPECT_EQ(why.status, exit_refused);
-    EXPECT_NE(why.text.find("statically linked"), std::string::npos)
-        << why.text;
+    EXPECT_EQ(why.identity, CKPT_REFUSAL_UNSUITABLE_PROGRAM) << why.text;
 }
 
 TEST(Diagnosis, NamesTheOtherMpi)
@@ -502,8 +527,7 @@ TEST(Diagnosis, TellsAProgramBeforeItsInit)
 {
     Diagnosis why = diagnosis_above(BUILT "/sleeper",
                                     BUILT "/fake/libckpt-mpi.so");
-    EXPECT_NE(why.text.find("has not called MPI_Init yet"), std::string::npos)
-        << why.text;
+    EXPECT_EQ(why.identity, CKPT_REFUSAL_JOB_STARTING) << why.text;
 }
 
 TEST(Diagnosis, KnowsAStaticProgram)

@@ -19,8 +19,9 @@ namespace
 
 std::string page_of(const std::string &name)
 {
-    return read_text_file(std::string(CKPT_MANUAL_DIRECTORY) + "/" + name,
-                          "manual page");
+    const std::filesystem::path made = std::filesystem::path(CKPT_MADE_MANUAL_DIRECTORY) / name;
+    const std::filesystem::path page = std::filesystem::path(CKPT_MANUAL_DIRECTORY) / name;
+    return read_text_file(std::filesystem::exists(made) ? made : page, "manual page");
 }
 
 /* Options that a page describes: lines ".It Fl -name". */

@@ -115,6 +115,7 @@ TEST(StatusView, ShowsWhatIsKnownOfAJobInTrouble)
     status.flushing = 2;
     status.flush_error = "no space left";
     status.last_error = "rank 3: has a socket";
+    status.last_refusal = "outside-connection";
     EXPECT_EQ(
         view(status, began + 3600.5),
         "job         melt: running, since 2025-11-24T16:00:00Z (1 h 0 min)\n"
@@ -131,7 +132,7 @@ TEST(StatusView, ShowsWhatIsKnownOfAJobInTrouble)
         "            one costs 200 ms; a failure every 2 h 0 min\n"
         "copied to   /slow: melt/1, melt/2 is on its way\n"
         "            not copied: no space left\n"
-        "last error  rank 3: has a socket\n");
+        "last error  rank 3: has a socket [outside-connection]\n");
 }
 
 TEST(StatusView, ShowsIndependentCheckpoints)

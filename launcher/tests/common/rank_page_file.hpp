@@ -18,7 +18,7 @@
 namespace ckpt::test
 {
 
-/* Makes a page as a rank does (mpi-plugin/cut/rank_page.c); ends the process on failure. `page`:
+/* Makes a page as a rank does (mpi-plugin/link/rank_page.c); ends the process on failure. `page`:
  * the mapping; the caller may unmap it. seals: the seals that fix the size. */
 inline Fd make_rank_page(int rank, int rank_count, ckpt_rank_page *&page,
                          int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)

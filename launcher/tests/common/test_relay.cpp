@@ -61,7 +61,7 @@ class Relay : public ::testing::Test
 
     void start(struct ckpt_input_start how)
     {
-        ckpt_failure failure = {""};
+        ckpt_failure failure = {};
         how.program = program_.c_str();
         how.source = source_ ? source_.get() : -1;
         input_.reset(ckpt_input_start(&how, &failure));
@@ -93,7 +93,7 @@ class Relay : public ::testing::Test
      * ended. */
     std::string unread(ckpt_input_held &held) const
     {
-        ckpt_failure failure = {""};
+        ckpt_failure failure = {};
         EXPECT_EQ(ckpt_input_hold(input_.get(), &held, &failure), 1) << failure.text;
         std::string bytes(held.size, '\0');
         EXPECT_EQ(ckpt_input_read(&held, bytes.data()), 0);
@@ -151,7 +151,7 @@ TEST_F(Relay, WithoutASourceGivesTheBytesOnly)
 TEST_F(Relay, IsFoundByThePipeOnly)
 {
     ckpt_input_held held{};
-    ckpt_failure failure = {""};
+    ckpt_failure failure = {};
     open_source();
     EXPECT_EQ(ckpt_input_hold(source_.get(), &held, &failure), 0);
     /* Another process, which has no such memory file. */
@@ -195,7 +195,7 @@ TEST_F(Relay, EveryCheckpointHasEachByteOnce)
             continue;
         }
         ckpt_input_held held{};
-        ckpt_failure failure = {""};
+        ckpt_failure failure = {};
         if (ckpt_input_hold(input_.get(), &held, &failure) == 0) {
             break; /* it has passed everything on */
         }

@@ -22,7 +22,7 @@ namespace ckpt::fuzz
 namespace
 {
 
-/* Refusals must not fill the output. */
+/* RejectedFrames must not fill the output. */
 [[maybe_unused]] const bool is_quiet = (spdlog::set_level(spdlog::level::off), true);
 
 const std::vector<Decoder> &table()

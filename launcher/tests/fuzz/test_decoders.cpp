@@ -40,7 +40,7 @@ using nlohmann::json;
 using test::for_rounds;
 using test::Mutations;
 
-/* Refusals must not fill the output. */
+/* RejectedFrames must not fill the output. */
 [[maybe_unused]] const bool is_quiet = (spdlog::set_level(spdlog::level::off), true);
 
 /* Returns false for both kinds of exception that decoders throw; any other ends the test. */
@@ -259,7 +259,7 @@ TEST(Commands, AnyLineIsDecodedOrNot)
     request.command = "checkpoint";
     status.event = "status";
     status.status.ranks = {{0, 1, "running"}};
-    status.status.refused = {{"forged", 1}};
+    status.status.rejected = {{"forged", 1}};
     progress.event = "progress";
     result.event = "result";
     result.result.name = "job/1";
@@ -279,10 +279,10 @@ TEST(Commands, AnyBytesGetAnAnswerOrTheEnd)
     const std::string good = R"({"version": 1, "command": "checkpoint", "then": ""})"
                              "\n";
     EventLoop loop;
-    Refusals refusals;
+    RejectedFrames rejected;
     ControlServer *answering = nullptr;
     std::uint64_t requests = 0;
-    ControlServer server(loop, refusals,
+    ControlServer server(loop, rejected,
                          {[&](ControlServer::ClientId id, const control::Request &) {
                               control::Reply reply;
                               reply.event = "error";
@@ -297,7 +297,7 @@ TEST(Commands, AnyBytesGetAnAnswerOrTheEnd)
         ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
         Fd client(ends[0]);
         server.accept(Fd(ends[1]));
-        const auto before = requests + refusals.total();
+        const auto before = requests + rejected.total();
         std::string bytes = mutations.bytes(good);
         bytes.append(mutations.one_in(8) ? 9000 : 0, ' ');
         ASSERT_EQ(send(client.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
@@ -308,10 +308,10 @@ TEST(Commands, AnyBytesGetAnAnswerOrTheEnd)
                errno != ECONNRESET) {
             loop.turn(std::chrono::steady_clock::now() + std::chrono::milliseconds(1));
         }
-        EXPECT_EQ(requests + refusals.total(), before + (bytes.empty() ? 0 : 1));
+        EXPECT_EQ(requests + rejected.total(), before + (bytes.empty() ? 0 : 1));
     });
     EXPECT_GT(requests, 0u);
-    EXPECT_GT(refusals.total(), 0u);
+    EXPECT_GT(rejected.total(), 0u);
 }
 
 /* ---- Files ---------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include "image/nodefile/hdf5_objects.hpp"
 #include "image/nodefile/node_file_layout.hpp"
 #include "image/nodefile/node_file_reader.hpp"
+#include "image/nodefile/page_lookup.hpp"
 #include "image/write/node_file_writer.hpp"
 
 #include "common/files/files.hpp"
@@ -343,6 +344,17 @@ TEST_F(Damage, Hdf5ReadsTheSameBytes)
         compared++;
     }
     EXPECT_EQ(compared, 3u);
+}
+
+/* A chunk needs a size of its content, to divide by. */
+TEST(PageRuns, ChunksOfNoPagesAreRefused)
+{
+    RankImage image{};
+    image.pages.bytes = 0;
+    image.pages.chunks.push_back({0, 4096, 0, 0, 100, ChunkCoding::zstd, 0});
+    EXPECT_THROW(require_sane_page_runs(image, 2 << 20, {1 << 20, 0}, "rank 0"), Error);
+    image.pages.chunks.clear();
+    EXPECT_NO_THROW(require_sane_page_runs(image, 2 << 20, {1 << 20, 0}, "rank 0"));
 }
 
 TEST_F(Damage, Hdf5ToolsReadTheFile)

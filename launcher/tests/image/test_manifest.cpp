@@ -55,7 +55,7 @@ Manifest sample()
     manifest.codec = "zstd:1";
     manifest.snapshot = "cow";
     manifest.standing = 3;
-    manifest.software = "ckpt 0.1.0";
+    manifest.software = "ckpt 0.2.0";
     return manifest;
 }
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "protocol/cut_protocol.hpp"
+#include "protocol/cut/cut_protocol.hpp"
 #include "protocol/rank_message.hpp"
 
 #include <gtest/gtest.h>
@@ -80,7 +80,8 @@ class Machine : public testing::Test, public RankPages
 
     void request(bool kill = false, CutPlan plan = {})
     {
-        machine.request(++epoch, kill, now, std::move(plan));
+        plan.kill = kill;
+        machine.request(++epoch, now, plan);
         settle();
     }
 
@@ -200,11 +201,12 @@ class Machine : public testing::Test, public RankPages
     }
 
     /* All ranks are told to go on, and the reason. */
-    void expect_given_up(const std::string &reason)
+    void expect_given_up(ckpt_refusal identity, const std::string &detail)
     {
         ASSERT_TRUE(finish.has_value());
         EXPECT_FALSE(finish->committed);
-        EXPECT_EQ(finish->reason, reason);
+        EXPECT_EQ(finish->reason.name(), refusal_name(identity));
+        EXPECT_EQ(finish->reason.detail(), detail);
         EXPECT_EQ(machine.phase(), Phase::idle);
     }
 

@@ -43,9 +43,10 @@ class NonblockingCut : public Machine
         message.as.ready.cut = cut_report(used);
         send(rank, message);
     }
-    void refuse(int rank, const char *why, std::uint64_t used = 0)
+    void refuse(int rank, const char *why, std::uint64_t used = 0,
+                ckpt_refusal identity = CKPT_REFUSAL_NO_SPACE)
     {
-        ckpt_message message = make_message(CKPT_MSG_REFUSED, epoch, {}, why);
+        ckpt_message message = make_refusal(epoch, identity, why);
         message.as.refused.cut = cut_report(used);
         send(rank, message);
     }
@@ -81,7 +82,7 @@ class NonblockingCut : public Machine
             logged(i, 2, 100);
         }
         ASSERT_EQ(machine.phase(), Phase::write);
-        machine.written();
+        machine.written(now);
         settle();
         ASSERT_EQ(machine.phase(), Phase::commit);
         machine.committed(now);

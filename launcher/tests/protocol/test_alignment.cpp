@@ -39,7 +39,7 @@ TEST_F(Machine, TheStraightWay)
     EXPECT_EQ(take_orders(0), Types()); /* still needed */
     machine.captured(0, now);
     machine.captured(2, now);
-    machine.written();
+    machine.written(now);
     settle();
     EXPECT_TRUE(took<action::Commit>());
     EXPECT_FALSE(finish);

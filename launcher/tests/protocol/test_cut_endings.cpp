@@ -17,14 +17,15 @@ TEST_F(Machine, ARefusalEndsIt)
     ckpt_message message{};
     message.type = CKPT_MSG_REFUSED;
     message.epoch = epoch;
+    message.as.refused.identity = CKPT_REFUSAL_UNSAVABLE_OBJECT;
     std::strcpy(message.text, "a window");
     machine.message(1, message, now);
     settle();
-    expect_given_up("rank 1: a window");
+    expect_given_up(CKPT_REFUSAL_UNSAVABLE_OBJECT, "rank 1: a window");
     for (int i = 0; i < count; i++) {
         EXPECT_EQ(orders[i].back().type, CKPT_MSG_RESUME);
         EXPECT_EQ(orders[i].back().body.end.outcome, 1u);
-        EXPECT_EQ(orders[i].back().text, "rank 1: a window");
+        EXPECT_EQ(orders[i].back().text, "rank 1: a window [unsavable-object]");
     }
     finish.reset();
     report(2); /* late: dropped */
@@ -34,7 +35,7 @@ TEST_F(Machine, ARefusalEndsIt)
 TEST_F(Machine, AnswersToAnEarlierCheckpointAreDropped)
 {
     request();
-    machine.failed("x", now);
+    machine.failed({CKPT_REFUSAL_SYSTEM_ERROR, "x"}, now);
     settle();
     request();
     report(0);
@@ -74,10 +75,10 @@ TEST_F(Machine, ADeathInEachPhaseEndsIt)
             machine.undone(now);
             settle();
         }
-        expect_given_up("rank 1 has died");
-        EXPECT_EQ(machine.obstacle(), "rank 1 has died: the job is ending");
+        expect_given_up(CKPT_REFUSAL_RANK_DIED, "rank 1 has died");
+        EXPECT_EQ(machine.obstacle().text(), "rank 1 has died: the job is ending [rank-died]");
         machine.hello(1);
-        EXPECT_EQ(machine.obstacle(), "");
+        EXPECT_EQ(machine.obstacle().text(), "");
     }
 }
 
@@ -88,7 +89,7 @@ TEST_F(Machine, ARankThatIsCapturedMayDie)
     machine.gone(1, now);
     machine.captured(0, now);
     machine.captured(2, now);
-    machine.written();
+    machine.written(now);
     machine.committed(now);
     settle();
     EXPECT_TRUE(finish->committed);
@@ -138,7 +139,7 @@ TEST_F(Machine, ConnectionsBetweenRanksAreSavedWhenNobodySends)
         }
     }
     EXPECT_EQ(machine.phase(), Phase::write);
-    machine.failed("no space left", now);
+    machine.failed({CKPT_REFUSAL_NO_SPACE, "no space left"}, now);
     settle();
     for (int i = 0; i < count; i++) {
         EXPECT_EQ(take_orders(i), Types({CKPT_MSG_RESUME}));
@@ -155,7 +156,7 @@ TEST_F(Machine, AFailureLetsRanksThatShareMemoryGo)
     machine.captured(0, now);
     settle();
     all(&Machine::forget_orders);
-    machine.failed("no space left", now);
+    machine.failed({CKPT_REFUSAL_NO_SPACE, "no space left"}, now);
     settle();
     for (int i = 0; i < count; i++) {
         EXPECT_EQ(take_orders(i), Types({CKPT_MSG_RESUME}));
@@ -168,17 +169,17 @@ TEST_F(Machine, AFailureInTheWriteLetsTheRestGo)
     machine.captured(0, now);
     settle();
     take_orders(0), take_orders(1);
-    machine.failed("no space left", now);
+    machine.failed({CKPT_REFUSAL_NO_SPACE, "no space left"}, now);
     settle();
     EXPECT_EQ(take_orders(0), Types()); /* has gone on already */
     EXPECT_EQ(take_orders(1), Types({CKPT_MSG_RESUME}));
     machine.captured(1, now); /* it was under way; dropped */
-    machine.written();
+    machine.written(now);
     settle();
     EXPECT_FALSE(finish);
     machine.undone(now);
     settle();
-    expect_given_up("no space left");
+    expect_given_up(CKPT_REFUSAL_NO_SPACE, "no space left");
 }
 
 TEST_F(Machine, AFailedCommitIsUndone)
@@ -187,14 +188,14 @@ TEST_F(Machine, AFailedCommitIsUndone)
     for (int i = 0; i < count; i++) {
         machine.captured(i, now);
     }
-    machine.written();
+    machine.written(now);
     settle();
     EXPECT_EQ(machine.phase(), Phase::commit);
     EXPECT_FALSE(machine.deadline());
-    machine.failed("no manifest", now);
+    machine.failed({CKPT_REFUSAL_WRITE_FAILED, "no manifest"}, now);
     machine.undone(now);
     settle();
-    expect_given_up("no manifest");
+    expect_given_up(CKPT_REFUSAL_WRITE_FAILED, "no manifest");
 }
 
 TEST_F(Machine, ATimeoutEndsIt)
@@ -205,8 +206,8 @@ TEST_F(Machine, ATimeoutEndsIt)
     now += seconds(60);
     machine.tick(now);
     settle();
-    expect_given_up("not done after 60 s: 1 of 3 ranks were through with "
-                    "phase align");
+    expect_given_up(CKPT_REFUSAL_TIME_LIMIT,
+                    "not done after 60 s: 1 of 3 ranks were through with phase align");
 }
 
 TEST_F(Machine, KillHoldsAllRanksUntilTheCommit)
@@ -216,7 +217,7 @@ TEST_F(Machine, KillHoldsAllRanksUntilTheCommit)
     for (int i = 0; i < count; i++) {
         machine.captured(i, now);
     }
-    machine.written();
+    machine.written(now);
     settle();
     EXPECT_EQ(take_orders(0), Types());
     EXPECT_TRUE(took<action::Capture>());
@@ -233,7 +234,7 @@ TEST_F(Machine, AKillThatFailsLetsAllRanksGo)
 {
     to_write(true);
     machine.captured(0, now);
-    machine.failed("x", now);
+    machine.failed({CKPT_REFUSAL_SYSTEM_ERROR, "x"}, now);
     settle();
     EXPECT_EQ(take_orders(0).back(), CKPT_MSG_RESUME);
 }
@@ -249,16 +250,28 @@ TEST_F(Machine, ASecondRequestMayJoinUntilStop)
 
 TEST_F(Machine, ObstaclesNameTheReason)
 {
-    EXPECT_EQ(machine.obstacle(), "");
+    EXPECT_EQ(machine.obstacle().text(), "");
     machine.goodbye(2, now);
-    EXPECT_EQ(machine.obstacle(), "rank 2 has already called MPI_Finalize");
+    EXPECT_EQ(machine.obstacle().text(), "rank 2 has already called MPI_Finalize [job-ending]");
     machine.gone(2, now); /* happens right afterwards */
-    EXPECT_EQ(machine.obstacle(), "rank 2 has already called MPI_Finalize");
+    EXPECT_EQ(machine.obstacle().text(), "rank 2 has already called MPI_Finalize [job-ending]");
 
     CutProtocol fresh(count, *this, options());
     fresh.hello(1);
-    EXPECT_EQ(fresh.obstacle(), "the job is still starting: 1 of 3 ranks have "
-                                "called MPI_Init");
+    EXPECT_EQ(fresh.obstacle().text(),
+              "the job is still starting: 1 of 3 ranks have called MPI_Init [job-starting]");
+}
+
+TEST_F(Machine, ARankOfAnOlderReleaseHasNoIdentity)
+{
+    request();
+    ckpt_message message{};
+    message.type = CKPT_MSG_REFUSED;
+    message.epoch = epoch;
+    std::strcpy(message.text, "a window");
+    machine.message(1, message, now);
+    settle();
+    expect_given_up(CKPT_REFUSAL_UNNAMED, "rank 1: a window");
 }
 
 } // namespace ckpt::test

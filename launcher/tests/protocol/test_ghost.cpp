@@ -69,6 +69,7 @@ class GhostMachine : public Machine
     {
         ckpt_message message{};
         message.type = CKPT_MSG_REFUSED;
+        message.as.refused.identity = CKPT_REFUSAL_LIVING_CHILD;
         std::strcpy(message.text, why);
         send(rank, message);
     }
@@ -106,7 +107,7 @@ class GhostMachine : public Machine
 TEST_F(GhostMachine, IsSavedWithTheOthers)
 {
     rank_dies();
-    ASSERT_EQ(machine.obstacle(), "");
+    ASSERT_EQ(machine.obstacle().text(), "");
     salvage();
     survivors(&Machine::report_free);
     ASSERT_EQ(machine.phase(), Phase::stop);
@@ -120,7 +121,7 @@ TEST_F(GhostMachine, IsSavedWithTheOthers)
     for (int i = 0; i < count; i++) {
         machine.captured(i, now);
     }
-    machine.written();
+    machine.written(now);
     machine.committed(now);
     settle();
     ASSERT_TRUE(finish.has_value());
@@ -167,7 +168,8 @@ TEST_F(GhostMachine, CannotRunToWhereOthersAre)
     rank_dies();
     salvage();
     survivors(&Machine::report_free);
-    expect_given_up("rank 1: rank 1 is lost: others are in a collective call that it has not "
+    expect_given_up(CKPT_REFUSAL_NOT_REPLAYABLE,
+                    "rank 1: rank 1 is lost: others are in a collective call that it has not "
                     "entered, or have left it");
 }
 
@@ -180,6 +182,7 @@ TEST_F(GhostMachine, CannotTakeMessages)
     survivors(&Machine::report_free);
     survivors(&Machine::stopped);
     expect_given_up(
+        CKPT_REFUSAL_NOT_REPLAYABLE,
         "rank 1: rank 1 is lost: rank 2 has sent it 8 messages, its copy has 7");
 }
 
@@ -202,7 +205,8 @@ TEST_F(GhostMachine, GivesUpSurvivorsThatDoNotComeInTime)
     now += seconds(1);
     machine.tick(now);
     settle();
-    expect_given_up("not done after 10 s: 2 of 3 ranks were through with phase align");
+    expect_given_up(CKPT_REFUSAL_TIME_LIMIT,
+                    "not done after 10 s: 2 of 3 ranks were through with phase align");
     EXPECT_EQ(take_orders(0).back(), CKPT_MSG_RESUME);
 }
 
@@ -227,14 +231,14 @@ TEST_F(GhostMachine, IsOffWhenASurvivorRefusesOrDies)
     salvage();
     report(0);
     say_refused(2, "it has a child");
-    expect_given_up("rank 2: it has a child");
+    expect_given_up(CKPT_REFUSAL_LIVING_CHILD, "rank 2: it has a child");
     machine.gone(dead, now);
     rank_dies();
     finish.reset();
     salvage();
     machine.gone(0, now);
     settle();
-    expect_given_up("rank 0 has died");
+    expect_given_up(CKPT_REFUSAL_RANK_DIED, "rank 0 has died");
 }
 
 TEST_F(GhostMachine, IsOffWhenASurvivorIsConnectedToAnotherProcess)
@@ -245,14 +249,15 @@ TEST_F(GhostMachine, IsOffWhenASurvivorIsConnectedToAnotherProcess)
     survivors(&Machine::stopped);
     survivors(&Machine::drained);
     ready_with(0, CKPT_READY_LEADS_OUT);
-    expect_given_up("a rank has a connection of its own to another process, perhaps to rank 1");
+    expect_given_up(CKPT_REFUSAL_NOT_REPLAYABLE,
+                    "a rank has a connection of its own to another process, perhaps to rank 1");
 }
 
 TEST_F(GhostMachine, IsNoneInTheMiddleOfACheckpointForWhichRanksRun)
 {
-    EXPECT_EQ(machine.ghost_obstacle(), "");
+    EXPECT_TRUE(machine.ghost_obstacle().empty());
     machine.hello(0, {7, true, false, 0}, now); /* open */
-    EXPECT_NE(machine.ghost_obstacle(), "");
+    EXPECT_EQ(machine.ghost_obstacle().name(), "not-replayable");
 }
 
 /* ---- Which ranks can be replayed ---------------------------------------------------- */

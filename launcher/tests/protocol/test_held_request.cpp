@@ -22,6 +22,7 @@ ckpt_message refusal(std::uint64_t reached)
 {
     ckpt_message message =
         make_message(CKPT_MSG_REFUSED, 1, {}, "it has not come to a safe point");
+    message.as.refused.identity = CKPT_REFUSAL_AWAITS_SAFE_POINT;
     message.as.refused.for_now = 1;
     message.as.refused.safe_points = reached;
     return message;
@@ -69,9 +70,11 @@ TEST_F(Held, IsTriedWhenAllWhoHaveRefusedCanBeSaved)
 TEST_F(Held, SaysWhoHoldsIt)
 {
     request.refused(3, refusal(0));
-    EXPECT_EQ(request.text(), "rank 3: it has not come to a safe point");
+    EXPECT_EQ(request.reason().text(),
+              "rank 3: it has not come to a safe point [awaits-safe-point]");
     request.refused(5, refusal(0));
-    EXPECT_EQ(request.text(), "rank 3 and 1 more: it has not come to a safe point");
+    EXPECT_EQ(request.reason().text(),
+              "rank 3 and 1 more: it has not come to a safe point [awaits-safe-point]");
 }
 
 TEST_F(Held, TriesLessAndLessOften)

@@ -47,7 +47,7 @@ TEST_F(LostAgent, RanksThatWereNotCutWaitForItsReturn)
     EXPECT_EQ(ordered(1, CKPT_MSG_RESUME).end.outcome, CKPT_LEFT_OPEN);
     machine.undone(now);
     settle();
-    expect_given_up("the agent of rank 2 was lost");
+    expect_given_up(CKPT_REFUSAL_AGENT_LOST, "the agent of rank 2 was lost");
 }
 
 TEST_F(LostAgent, TheCutGoesOnToItsEndWhenAllAreHere)
@@ -80,7 +80,7 @@ TEST_F(LostAgent, TheCutGoesOnToItsEndWhenAllAreHere)
     }
     EXPECT_EQ(machine.phase(), Phase::idle);
     EXPECT_TRUE(took<action::Settled>());
-    EXPECT_EQ(machine.obstacle(), "");
+    EXPECT_EQ(machine.obstacle().text(), "");
 }
 
 TEST_F(LostAgent, WhoeverHasClosedNeedsNothing)
@@ -221,7 +221,7 @@ TEST_F(LostAgent, LogsThatAreAllClosedMeanwhileAreTheEnd)
     logged(0, 0, 0);
     refuse(1, "no space for the log");
     EXPECT_EQ(machine.phase(), Phase::idle);
-    EXPECT_EQ(machine.obstacle(), "");
+    EXPECT_EQ(machine.obstacle().text(), "");
 }
 
 TEST(RankCutWatch, FollowsACheckpoint)

@@ -121,7 +121,7 @@ TEST_F(NonblockingCut, StaggeredOneAfterTheOther)
     cut_and_captured(2, 0);
     EXPECT_EQ(take_orders(1), Types{CKPT_MSG_CUT});
     cut_and_captured(1, 0);
-    EXPECT_EQ(machine.phase(), Phase::log);
+    EXPECT_EQ(machine.phase(), Phase::close);
 }
 
 TEST_F(NonblockingCut, StaggeredInTheOrderOfTheLane)
@@ -167,7 +167,7 @@ TEST_F(NonblockingCut, ARefusalGoesOnToTheEndAndIsTriedOtherwise)
 {
     to_cut(Protocol::chandy_lamport, {{0, 1, 2}});
     forget_all();
-    refuse(0, "the lower half is busy", 1);
+    refuse(0, "the lower half is busy", 1, CKPT_REFUSAL_LIBRARY_BUSY);
     EXPECT_EQ(ordered(1, CKPT_MSG_CUT).cut.kind, CKPT_CUT_MARKERS); /* all at once now */
     EXPECT_EQ(ordered(2, CKPT_MSG_CUT).cut.kind, CKPT_CUT_MARKERS);
     answer_cut(1, 0);
@@ -184,7 +184,7 @@ TEST_F(NonblockingCut, ARefusalGoesOnToTheEndAndIsTriedOtherwise)
     ASSERT_TRUE(took<action::Undo>());
     machine.undone(now);
     settle();
-    expect_given_up("rank 0: the lower half is busy");
+    expect_given_up(CKPT_REFUSAL_LIBRARY_BUSY, "rank 0: the lower half is busy");
     EXPECT_TRUE(finish->retry);
 }
 
@@ -192,7 +192,7 @@ TEST_F(NonblockingCut, AFailureInTheCutIsNotTriedOtherwise)
 {
     to_cut(Protocol::chandy_lamport);
     cut_and_captured(0, 0);
-    machine.failed("no space", now);
+    machine.failed({CKPT_REFUSAL_NO_SPACE, "no space"}, now);
     settle();
     answer_cut(1, 0);
     answer_cut(2, 0);
@@ -201,7 +201,7 @@ TEST_F(NonblockingCut, AFailureInTheCutIsNotTriedOtherwise)
     }
     machine.undone(now);
     settle();
-    expect_given_up("no space");
+    expect_given_up(CKPT_REFUSAL_NO_SPACE, "no space");
     EXPECT_FALSE(finish->retry);
 }
 
@@ -213,13 +213,13 @@ TEST_F(NonblockingCut, AFailureInOpenEndsItAtOnce)
     }
     ASSERT_EQ(machine.phase(), Phase::open);
     others.clear();
-    machine.failed("no directory", now);
+    machine.failed({CKPT_REFUSAL_UNUSABLE_DIRECTORY, "no directory"}, now);
     settle();
     EXPECT_EQ(ordered(CKPT_MSG_RESUME), count);
     ASSERT_TRUE(took<action::Undo>());
     machine.undone(now);
     settle();
-    expect_given_up("no directory");
+    expect_given_up(CKPT_REFUSAL_UNUSABLE_DIRECTORY, "no directory");
 }
 
 TEST_F(NonblockingCut, ALogThatCannotBeWrittenEndsIt)
@@ -234,7 +234,7 @@ TEST_F(NonblockingCut, ALogThatCannotBeWrittenEndsIt)
     ASSERT_EQ(machine.phase(), Phase::undo);
     machine.undone(now);
     settle();
-    expect_given_up("rank 1: no space for the log");
+    expect_given_up(CKPT_REFUSAL_NO_SPACE, "rank 1: no space for the log");
 }
 
 TEST_F(NonblockingCut, ARankThatSharesMemoryIsNotSavedAlone)
@@ -315,7 +315,7 @@ TEST_F(NonblockingCut, ADeathInEachPhaseEndsIt)
         ASSERT_EQ(machine.phase(), Phase::undo) << step;
         machine.undone(now);
         settle();
-        expect_given_up("rank 0 has died");
+        expect_given_up(CKPT_REFUSAL_RANK_DIED, "rank 0 has died");
     }
 }
 

@@ -65,10 +65,11 @@ Job::Job(Where where, const Prepare &prepare)
     settings_.host = "n1";
     settings_.launch_namespace = "space";
     settings_.directory = scratch.path();
-    local_.emplace(loop_, worker_, settings_, refusals_,
+    settings_.snapshot = SnapshotMethod::stop; /* all that the pretended ranks can do */
+    local_.emplace(loop_, worker_, settings_, rejected_,
                    LocalNode::Hooks{[](auto &) { return ""; }, [](auto &) {}});
     listener_ = std::make_unique<Listener>(
-        loop_, scratch / "socket", SOCK_SEQPACKET, refusals_,
+        loop_, scratch / "socket", SOCK_SEQPACKET, rejected_,
         [this](Fd socket) { local_->accept(std::move(socket)); });
     loop_.watch(worker_.descriptor(), EPOLLIN,
                 [this](std::uint32_t) { worker_.run_replies(); });
@@ -89,14 +90,14 @@ Job::Job(Where where, const Prepare &prepare)
         local_->attach(&events);
     } else {
         peers_ = std::make_unique<PeerListener>(
-            loop_, settings_.identity(), PeerAddress::make(), refusals_,
+            loop_, settings_.identity(), PeerAddress::make(), rejected_,
             [this](std::unique_ptr<FrameStream> stream, const std::string &,
                    const std::string &) {
                 remote_ = std::make_unique<RemoteNode>(std::move(stream), "n1",
                                                        events, [] {});
             });
         link_ = std::make_unique<CoordinatorLink>(
-            loop_, worker_, *local_, settings_, peers_->address(), refusals_);
+            loop_, worker_, *local_, settings_, peers_->address(), rejected_);
         await([this] { return remote_ != nullptr; });
     }
     await([this] { return events.here.size() == piece_ranks; });

@@ -70,15 +70,15 @@ class Events : public NodeEvents
         told.push_back("sweep failed");
         last_reason = reason;
     }
-    void failed(const std::string &reason) override
+    void failed(const Refusal &reason) override
     {
         told.push_back("failed");
-        last_reason = reason;
+        last_reason = reason.text();
     }
-    void failed_once(const std::string &reason) override
+    void failed_once(const Refusal &reason) override
     {
         told.push_back("failed once");
-        last_reason = reason;
+        last_reason = reason.text();
     }
     void undone(Node &) override
     {
@@ -161,8 +161,8 @@ class Job
   private:
     EventLoop loop_;
     WorkerThread worker_;
-    Settings settings_;
-    Refusals refusals_;
+    Settings settings_{ckpt::settings::Values()};
+    RejectedFrames rejected_;
     std::optional<LocalNode> local_;
     std::unique_ptr<Listener> listener_;
     std::unique_ptr<PeerListener> peers_;

@@ -267,8 +267,8 @@ class Nodes
 
     [[noreturn]] void serve(std::size_t i, int ready, int go, int done, const Task &task)
     {
-        Refusals refusals;
-        BlockServer server({"launch", host(i), 0}, key_, root(i), refusals);
+        RejectedFrames rejected;
+        BlockServer server({"launch", host(i), 0}, key_, root(i), rejected);
         const std::string address = server.address().text();
         char byte = 1;
 

@@ -62,7 +62,7 @@ class ServedPiece : public testing::Test
     }
 
     PieceGroup nodes_;
-    Refusals refusals_;
+    RejectedFrames rejected_;
     std::optional<redundancy::BlockServer> server_;
 };
 

@@ -84,9 +84,9 @@ TEST(Answer, LentMemoryIsToldAsItIs)
     EXPECT_EQ(back.lent->base, lent.base);
     json bad = BlockAnswer{"", 5, 4, lent, ""};
     bad["lent"]["address"] = std::vector<int>(257, 1);
-    EXPECT_THROW(bad.get<BlockAnswer>(), Refused);
+    EXPECT_THROW(bad.get<BlockAnswer>(), Rejected);
     bad["lent"] = {{"address", json::array()}, {"key", -1}, {"base", 0u}};
-    EXPECT_THROW(bad.get<BlockAnswer>(), Refused);
+    EXPECT_THROW(bad.get<BlockAnswer>(), Rejected);
 }
 
 /* ---- A server with registered memory ------------------------------------------------- */
@@ -165,7 +165,7 @@ class Fabric : public test::ServedPiece
 
     void serve(const fabric::Choice &choice)
     {
-        server_.emplace(server_identity, MessageKey::make(), nodes_.root(0), refusals_, choice);
+        server_.emplace(server_identity, MessageKey::make(), nodes_.root(0), rejected_, choice);
     }
     RemoteSource source(std::chrono::milliseconds patience = RemoteSource::usual_patience)
     {
@@ -184,7 +184,7 @@ class Fabric : public test::ServedPiece
         RemoteSource again = source();
         EXPECT_TRUE(read(again, 0, content().size()) == content());
         EXPECT_EQ(fallbacks(), 1u) << log_.text();
-        EXPECT_EQ(refusals_.total(), 0u);
+        EXPECT_EQ(rejected_.total(), 0u);
     }
 
     Log log_;
@@ -208,7 +208,7 @@ TEST_F(Fabric, GivesWhatTheFileHas)
     }
     EXPECT_TRUE(has_used_fabric()) << log_.text();
     EXPECT_EQ(fallbacks(), 0u) << log_.text();
-    EXPECT_EQ(refusals_.total(), 0u);
+    EXPECT_EQ(rejected_.total(), 0u);
 }
 
 TEST_F(Fabric, AnnouncedRangesAreReadInPartsOfAnySize)
@@ -382,7 +382,7 @@ class Relayed : public Fabric
     /* change: applied to bytes from the server */
     void start(std::function<std::string(std::string)> change)
     {
-        relay_.set_change([this, change](const std::string &bytes, bool to_listener) {
+        relay_.set_change([change](const std::string &bytes, bool to_listener) {
             return to_listener ? bytes : change(bytes);
         });
         thread_ = std::thread([this] {
@@ -514,13 +514,13 @@ TEST_P(Group, PiecesAreProtectedAndRebuiltOverAFabric)
     const Log log;
     const MessageKey key = MessageKey::make();
     PieceGroup nodes(GetParam(), {3 * slice_bytes, 2 * slice_bytes + 100, 0, 7, 4096});
-    Refusals refusals;
+    RejectedFrames rejected;
     FabricUse use(wanted);
     std::vector<std::unique_ptr<BlockServer>> servers;
     std::vector<std::unique_ptr<RemoteSource>> remote;
     for (std::size_t i = 0; i < nodes.size(); i++) {
         servers.push_back(std::make_unique<BlockServer>(
-            PeerIdentity{"launch", nodes.group.members[i].host, 1}, key, nodes.root(i), refusals,
+            PeerIdentity{"launch", nodes.group.members[i].host, 1}, key, nodes.root(i), rejected,
             wanted));
     }
     const auto others_of = [&](std::size_t lost) {
@@ -545,7 +545,7 @@ TEST_P(Group, PiecesAreProtectedAndRebuiltOverAFabric)
     }
     EXPECT_EQ(log.count("read over the fabric"), 1u) << log.text();
     EXPECT_EQ(log.count("read over TCP"), 0u) << log.text();
-    EXPECT_EQ(refusals.total(), 0u);
+    EXPECT_EQ(rejected.total(), 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Losses, Group, testing::Values(1u, 2u));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_redundancy_transfer.cpp - nodes read one another's files: the data that they get, the
- * refusals to others, and the effects of a peer that misbehaves or disappears.
+ * rejected to others, and the effects of a peer that misbehaves or disappears.
  */
 #include "config.h"
 #include "agent/blocks/block_connection.hpp"
@@ -62,7 +62,7 @@ class Transfer : public test::ServedPiece
 
     void serve()
     {
-        server_.emplace(server_identity, MessageKey::make(), nodes_.root(0), refusals_);
+        server_.emplace(server_identity, MessageKey::make(), nodes_.root(0), rejected_);
     }
 
     RemoteSource source(std::chrono::milliseconds patience = RemoteSource::usual_patience)
@@ -151,7 +151,7 @@ TEST_F(Transfer, GivesWhatTheFileHas)
                 << bytes << " at " << offset;
         }
     }
-    EXPECT_EQ(refusals_.total(), 0u);
+    EXPECT_EQ(rejected_.total(), 0u);
 }
 
 TEST_F(Transfer, AnnouncedRangesAreReadInPartsOfAnySize)
@@ -195,10 +195,10 @@ TEST_F(Transfer, SeveralNodesReadAtOnce)
     }
     readers.clear();
     EXPECT_EQ(right, 8 * 20);
-    EXPECT_EQ(refusals_.total(), 0u);
+    EXPECT_EQ(rejected_.total(), 0u);
 }
 
-/* ---- Refusals -------------------------------------------------------------------------- */
+/* ---- RejectedFrames -------------------------------------------------------------------------- */
 
 TEST_F(Transfer, AFileThatIsNotThereDoesNotEndTheConversation)
 {
@@ -244,7 +244,7 @@ TEST_F(Transfer, NoPathLeadsElsewhere)
                            "job/000003", "../0/job/000001"}) {
         EXPECT_FALSE(is_given(in, file())) << in;
     }
-    EXPECT_EQ(refusals_.total(), 0u);
+    EXPECT_EQ(rejected_.total(), 0u);
 }
 
 TEST_F(Transfer, WhatBelongsToSomebodyElseIsNotGiven)
@@ -266,7 +266,7 @@ TEST_F(Transfer, WhoDoesNotHaveTheKeyGetsNothing)
     address.key = MessageKey::make();
 
     EXPECT_NE(error_of([&] { RemoteSource(address, caller_identity, directory); }), "");
-    await([&] { return refusals_.of(Refusal::forged) >= 1; });
+    await([&] { return rejected_.of(Rejection::forged) >= 1; });
     RemoteSource remote = source();
     EXPECT_TRUE(read(remote, 0, 10) == expected(0, 10));
 }
@@ -279,7 +279,7 @@ TEST_F(Transfer, AnotherLaunchOrIncarnationIsRefusedAndHearsWhy)
     const std::string error =
         error_of([&] { RemoteSource(server_->address(), late, directory); });
     EXPECT_NE(error.find("incarnation 2, not 1"), error.npos) << error;
-    EXPECT_GE(refusals_.of(Refusal::foreign), 1u);
+    EXPECT_GE(rejected_.of(Rejection::foreign), 1u);
 }
 
 /* Opening can take longer than the time that a stranger has to identify itself. */
@@ -369,60 +369,60 @@ TEST_F(Transfer, WhoWantsSomethingElseIsRefused)
     Caller caller(server_->address(), "agent");
 
     caller.drain();
-    EXPECT_EQ(refusals_.counts(), (Refusals::Counts{{"foreign", 1}}));
+    EXPECT_EQ(rejected_.counts(), (RejectedFrames::Counts{{"foreign", 1}}));
 }
 
 TEST_F(Transfer, WhatIsNoRequestEndsTheConnection)
 {
     const std::string path = directory + "/" + file();
-    const auto ends = [&](auto say, Refusal why) {
-        const auto before = refusals_.of(why);
+    const auto ends = [&](auto say, Rejection why) {
+        const auto before = rejected_.of(why);
         Caller caller(server_->address());
         say(caller);
         caller.end();
         caller.drain();
-        return refusals_.of(why) == before + 1;
+        return rejected_.of(why) == before + 1;
     };
 
     EXPECT_TRUE(ends([&](Caller &caller) { caller.send("GET / HTTP/1.1\r\n\r\n"); },
-                     Refusal::malformed));
+                     Rejection::malformed));
     EXPECT_TRUE(ends(
         [&](Caller &caller) {
             const std::string good = caller.sealed(request(path));
             caller.send(good.substr(0, good.size() - 1));
         },
-        Refusal::malformed));
+        Rejection::malformed));
     EXPECT_TRUE(ends(
         [&](Caller &caller) {
             std::string bad = caller.sealed(request(path));
             bad.back() = ' ';
             caller.send(bad);
         },
-        Refusal::forged));
+        Rejection::forged));
     EXPECT_TRUE(ends(
         [&](Caller &caller) {
             const std::string good = caller.sealed(request(path));
             caller.send(good + good);
         },
-        Refusal::replayed));
+        Rejection::replayed));
     EXPECT_TRUE(ends(
         [&](Caller &caller) {
             (void)caller.sealed(request(path));
             caller.send(caller.sealed(request(path)));
         },
-        Refusal::replayed));
+        Rejection::replayed));
     EXPECT_TRUE(ends(
         [&](Caller &caller) {
             caller.send(caller.sealed(request(std::string(5000, 'x'))));
         },
-        Refusal::malformed));
+        Rejection::malformed));
     for (const json &bad :
          {json(), json(3), json::array(), json::object(), json{{"path", path}},
           json{{"path", path}, {"offset", -1}, {"bytes", 0}},
           json{{"path", path}, {"offset", 0}, {"bytes", 1.5}},
           json{{"path", 7}, {"offset", 0u}, {"bytes", 0u}}}) {
         EXPECT_TRUE(ends([&](Caller &caller) { caller.send(caller.sealed(bad)); },
-                         Refusal::malformed))
+                         Rejection::malformed))
             << bad;
     }
     EXPECT_TRUE(ends(
@@ -433,7 +433,7 @@ TEST_F(Transfer, WhatIsNoRequestEndsTheConnection)
             }
             caller.send(many);
         },
-        Refusal::malformed));
+        Rejection::malformed));
 }
 
 /* The answers of one connection are invalid on another. */
@@ -443,7 +443,7 @@ TEST_F(Transfer, RequestsOfAnotherConnectionAreForged)
 
     other.send(one.sealed(request(directory + "/" + file())));
     EXPECT_FALSE(other.answer());
-    EXPECT_EQ(refusals_.counts(), (Refusals::Counts{{"forged", 1}}));
+    EXPECT_EQ(rejected_.counts(), (RejectedFrames::Counts{{"forged", 1}}));
 }
 
 TEST_F(Transfer, AnyRequestIsAnsweredOrEndsItsConnection)
@@ -602,7 +602,7 @@ class Cluster
         for (std::size_t i = 0; i < sizes.size(); i++) {
             servers.push_back(std::make_unique<BlockServer>(
                 PeerIdentity{"launch", nodes.group.members[i].host, 1}, key, nodes.root(i),
-                refusals));
+                rejected));
         }
     }
 
@@ -620,7 +620,7 @@ class Cluster
         return all;
     }
 
-    Refusals refusals;
+    RejectedFrames rejected;
     PieceGroup nodes;
     std::vector<std::unique_ptr<BlockServer>> servers;
 
@@ -644,7 +644,7 @@ TEST_P(OverTcp, PiecesAreProtectedAndRebuilt)
                     cluster.nodes.content(i))
             << i;
     }
-    EXPECT_EQ(cluster.refusals.total(), 0u);
+    EXPECT_EQ(cluster.rejected.total(), 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Losses, OverTcp, testing::Values(1u, 2u, 3u));

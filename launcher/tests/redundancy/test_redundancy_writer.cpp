@@ -41,10 +41,10 @@ struct TestNode {
         writer.serve(key);
     }
 
-    Settings settings;
-    Refusals refusals;
+    Settings settings{ckpt::settings::Values()};
+    RejectedFrames rejected;
     Store store;
-    RedundancyWriter writer{settings, refusals};
+    RedundancyWriter writer{settings, rejected};
 };
 
 class Writers : public testing::Test

@@ -646,14 +646,14 @@ void SimulatedJob::maybe_request()
 {
     if (machine_.phase() != Phase::idle) {
         if (draw(3000) == 0) {
-            machine_.failed("another node's agent was lost", now_);
+            machine_.failed({CKPT_REFUSAL_AGENT_LOST, "another node's agent was lost"}, now_);
             at_once_ = draw(2) == 0;
         }
     } else if (requests_left_ > 0 && (at_once_ || draw(400) == 0)) {
         at_once_ = false;
         requests_left_--;
         refuse_ = draw(8) == 0;
-        machine_.request(++epoch_, false, now_);
+        machine_.request(++epoch_, now_);
     }
 }
 
@@ -679,9 +679,9 @@ void SimulatedJob::turn()
         machine_.captured(to_capture_.back(), now_);
         to_capture_.pop_back();
         if (draw(20) == 0) {
-            machine_.failed("no space left on device", now_);
+            machine_.failed({CKPT_REFUSAL_NO_SPACE, "no space left on device"}, now_);
         } else if (to_capture_.empty()) {
-            machine_.written();
+            machine_.written(now_);
         }
         do_actions();
     }

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "protocol/cut_protocol.hpp"
+#include "protocol/cut/cut_protocol.hpp"
 
 #include <deque>
 #include <map>

@@ -11,6 +11,7 @@
 #define CKPT_INDEPENDENT_H
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define CKPT_INDEPENDENT_MAGIC 0x444e494bu
@@ -69,6 +70,13 @@ struct ckpt_independent_page {
      (rank_count) * sizeof(struct ckpt_independent_rank))
 
 static_assert(sizeof(struct ckpt_independent_rank) == 192, "layout of a rank");
+static_assert(offsetof(struct ckpt_independent_rank, kept) == 24 &&
+                  offsetof(struct ckpt_independent_rank, lost) == 72 &&
+                  offsetof(struct ckpt_independent_rank, replaying) == 136,
+              "layout of a rank");
 static_assert(sizeof(struct ckpt_independent_page) == 64, "layout of the page");
+static_assert(offsetof(struct ckpt_independent_page, invitations) == 16 &&
+                  offsetof(struct ckpt_independent_page, rank) == 64,
+              "layout of the page");
 
 #endif

@@ -16,6 +16,7 @@
 #define CKPT_INPUT_H
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* An environment variable of a launch. "none": the launcher has no input. "new": the launcher's
@@ -66,5 +67,9 @@ struct ckpt_relay_page {
 };
 
 static_assert(sizeof(struct ckpt_relay_page) == 64, "layout of the relay's page");
+static_assert(offsetof(struct ckpt_relay_page, taken) == 16 &&
+                  offsetof(struct ckpt_relay_page, inode) == 48,
+              "layout of the relay's page");
+static_assert(sizeof(struct ckpt_relay_page) <= CKPT_RELAY_DATA, "the input follows the page");
 
 #endif

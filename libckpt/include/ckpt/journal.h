@@ -31,6 +31,7 @@
 #define CKPT_JOURNAL_H
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define CKPT_JOURNAL_MAGIC   0x4c4a4b43u /* "CKJL", little endian */
@@ -180,6 +181,14 @@ struct ckpt_journal_clock {
 };
 
 static_assert(sizeof(struct ckpt_journal_record) == 128, "layout of a record");
+static_assert(offsetof(struct ckpt_journal_record, length) == 8 &&
+                  offsetof(struct ckpt_journal_record, order) == 24 &&
+                  offsetof(struct ckpt_journal_record, mode) == 88 &&
+                  offsetof(struct ckpt_journal_record, data_size) == 112,
+              "layout of a record");
 static_assert(sizeof(struct ckpt_journal_clock) == 40, "layout of the clock");
+static_assert(offsetof(struct ckpt_journal_clock, last) == 8 &&
+                  offsetof(struct ckpt_journal_clock, moves) == 32,
+              "layout of the clock");
 
 #endif

@@ -12,6 +12,7 @@
 #define CKPT_SNAPSHOT_H
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define CKPT_SNAPSHOT_MAGIC 0x31504b43u /* "CKP1", little endian */
@@ -279,5 +280,24 @@ static_assert(sizeof(struct ckpt_file) == 88, "layout of ckpt_file");
 static_assert(sizeof(struct ckpt_xsave) == 264, "layout of ckpt_xsave");
 static_assert(sizeof(struct ckpt_process_layout) == 120, "layout");
 static_assert(sizeof(struct ckpt_snapshot) == 544, "layout of ckpt_snapshot");
+static_assert(offsetof(struct ckpt_region, protection) == 40 &&
+                  offsetof(struct ckpt_region, mode) == 52,
+              "layout of ckpt_region");
+static_assert(offsetof(struct ckpt_thread, tid) == 56 && offsetof(struct ckpt_thread, name) == 64,
+              "layout of ckpt_thread");
+static_assert(offsetof(struct ckpt_file, payload) == 40 &&
+                  offsetof(struct ckpt_file, descriptor) == 56 &&
+                  offsetof(struct ckpt_file, sharers) == 84,
+              "layout of ckpt_file");
+static_assert(offsetof(struct ckpt_socket, local) == 48 &&
+                  offsetof(struct ckpt_socket, remote) == 176,
+              "layout of ckpt_socket");
+static_assert(offsetof(struct ckpt_snapshot, layout) == 32 &&
+                  offsetof(struct ckpt_snapshot, regions) == 152 &&
+                  offsetof(struct ckpt_snapshot, region_count) == 208 &&
+                  offsetof(struct ckpt_snapshot, cpu_features) == 248 &&
+                  offsetof(struct ckpt_snapshot, xsave) == 280,
+              "layout of ckpt_snapshot");
+static_assert(sizeof(struct ckpt_resume_info) == 312, "layout of ckpt_resume_info");
 
 #endif

@@ -76,6 +76,7 @@
 #include "ckpt/signal_state.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Prefix of the name of a launch whose only rank was started without a launcher, and is not an
@@ -183,6 +184,7 @@ static inline struct ckpt_peer *ckpt_page_peers(struct ckpt_rank_page *page)
 }
 
 static_assert(sizeof(struct ckpt_logged_message) == 48, "layout of a log entry");
+static_assert(offsetof(struct ckpt_logged_message, size) == 40, "layout of a log entry");
 static_assert(sizeof(struct ckpt_clock) == 40, "layout of ckpt_clock");
 static_assert(sizeof(struct ckpt_peer) == 24, "layout of ckpt_peer");
 static_assert(sizeof(struct ckpt_seen) == 24, "layout of ckpt_seen");
@@ -191,5 +193,12 @@ static_assert(sizeof(struct ckpt_history) == 56 + 24 * CKPT_HISTORY_EVENTS,
 static_assert(sizeof(struct ckpt_rank_page) ==
                   48 + 40 * CKPT_CLOCK_SLOTS + sizeof(struct ckpt_history),
               "layout of ckpt_rank_page");
+static_assert(offsetof(struct ckpt_rank_page, committed) == 24 &&
+                  offsetof(struct ckpt_rank_page, signal) == 32 &&
+                  offsetof(struct ckpt_rank_page, clock) == 48,
+              "layout of ckpt_rank_page");
+static_assert(offsetof(struct ckpt_rank_page, history) % sizeof(uint64_t) == 0,
+              "its counters are written with one store each");
+static_assert(CKPT_SEEN_LOGGED + 1 == CKPT_SEEN_KINDS, "each kind of event has a count");
 
 #endif

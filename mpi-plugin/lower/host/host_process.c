@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * host_process.c - keep the lower half from changing the process as a whole.
+ *
+ * Context of the exported functions: normal (lower half).
+ */
+#include "config.h"
+
+#include "lower/host/export.h"
+#include "lower/host/host_exit.h"
+#include "lower/host/host_process.h"
+#include "lower/host/host_threads.h"
+#include "sys/syscall.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/* The table while the MPI library is being loaded, else NULL. */
+static struct ckpt_lower *loading;
+
+void ckpt_host_loading(struct ckpt_lower *table)
+{
+    loading = table;
+}
+
+/* Makes the load fail if the library ends the process while it is loaded, so
+ * that the application survives. Later the MPI library may end the process, as
+ * it could without ckpt. */
+static void refuse_to_end(const char *how)
+{
+    struct ckpt_lower *table = loading;
+
+    if (table != NULL) {
+        snprintf(table->failure.text, sizeof(table->failure.text),
+                 "%s called %s() while it was loaded", table->library, how);
+        table->status = -ENOTSUP;
+        loading = NULL;
+        table->back(table);
+    }
+}
+
+CKPT_EXPORT void exit(int status)
+{
+    refuse_to_end("exit");
+    ckpt_host_exit_run();
+    CKPT_NEXT(exit)(status);
+    __builtin_unreachable();
+}
+
+CKPT_EXPORT void _exit(int status)
+{
+    refuse_to_end("_exit");
+    ckpt_sys_exit_group(status);
+}
+
+CKPT_EXPORT void _Exit(int status) __attribute__((alias("_exit")));
+
+CKPT_EXPORT void abort(void)
+{
+    refuse_to_end("abort");
+    CKPT_NEXT(abort)();
+    __builtin_unreachable();
+}
+
+/* Keeps the thread name that the application gave its thread. */
+CKPT_EXPORT int prctl(int operation, ...)
+{
+    unsigned long argument[4];
+    va_list arguments;
+
+    va_start(arguments, operation);
+    for (int i = 0; i < 4; i++) {
+        argument[i] = va_arg(arguments, unsigned long);
+    }
+    va_end(arguments);
+
+    if (operation == PR_SET_NAME &&
+        !ckpt_host_owns_thread(ckpt_sys_gettid())) {
+        return 0;
+    }
+    return (int)ckpt_libc_result(ckpt_sys_prctl(
+        operation, argument[0], argument[1], argument[2], argument[3]));
+}

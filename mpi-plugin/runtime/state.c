@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * state.c - what every folder may know of the checkpoint under way.
+ */
+#include "runtime/state.h"
+
+struct ckpt_checkpoint ckpt_checkpoint;
+int ckpt_epoch_open;
+int ckpt_alone;
+int ckpt_resumed;

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rebuild.h - make the MPI objects again in a new lower half.
+ */
+#ifndef CKPT_REBUILD_H
+#define CKPT_REBUILD_H
+
+#include "ckpt/failure.h"
+
+/* Makes all live objects again, in the order in which they depend on each other, and posts the
+ * pending receives. Collective over MPI_COMM_WORLD. Context: quiesced. Returns 0 or -errno with
+ * a reason. */
+int ckpt_rebuild(struct ckpt_failure *failure);
+
+#endif
