@@ -8,6 +8,7 @@ import faulthandler
 import itertools
 import os
 import pickle
+import shutil
 import signal
 import sys
 import threading
@@ -23,6 +24,8 @@ from ckpttest.lab import Lab  # noqa: E402
 from ckpttest.mpis import OPENMPI5  # noqa: E402
 
 LONGEST_TEST = 600  # seconds
+
+FAILED = pytest.StashKey[bool]()  # whether the setup or the call of a test has failed
 
 # Tests whose ranks never pause: in parallel they would take each other's cores. Tests in these
 # files that mostly wait are marked `waiting`.
@@ -91,6 +94,20 @@ def no_test_stands_still():
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item):
+    report = (yield).get_result()
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+
+
+@pytest.fixture
+def tmp_path(tmp_path, request):
+    """The scratch directory of a test. Only a failed test leaves it: all of them have 10 GB."""
+    yield tmp_path
+    if not request.node.stash[FAILED]:
+        shutil.rmtree(tmp_path)
 
 
 @pytest.fixture

@@ -60,8 +60,9 @@ class Lab:
         """Returns the environment of the jobs and commands of this lab."""
         ours = {
             "CKPT_DIR": self.store,
-            # mpirun 5.0 does not start in a directory left by a killed mpirun with the
-            # same process id.
+            # A killed mpirun leaves the files of its job, and mpirun 5.0 does not start where one
+            # with the same process id has left some.
+            "OMPI_MCA_orte_tmpdir_base": self.directory,
             "PRTE_MCA_prte_tmpdir_base": self.directory,
         }
         return environment(**{**ours, **self.settings, **more})
