@@ -6,7 +6,7 @@ import re
 import statistics
 
 import report
-from ckpttest import alone, programs, table
+from ckpttest import non_mpi, programs, table
 from ckpttest.cluster import Cluster
 from ckpttest.settings import BUILD
 from measure import named_seconds
@@ -67,7 +67,7 @@ class Job:
             assert not error, error
             return status if what is None or status[what] == saved["number"] else None
 
-        return saved, alone.wait_until(self.job, has_come)
+        return saved, non_mpi.wait_until(self.job, has_come)
 
     def lose(self, count):
         """Returns the seconds until the pieces of lost nodes have been rebuilt, from the output of

@@ -5,7 +5,7 @@ section 4.7, and the size of their logs."""
 import time
 from pathlib import Path
 
-from ckpttest import alone, processes, windows
+from ckpttest import non_mpi, processes, windows
 
 LIMIT = 900  # seconds for a run
 SAMPLE = 0.2  # seconds between two looks
@@ -42,7 +42,7 @@ def start(lab, program, way, **settings):
     if way == "ckpt":
         return lab.start(program)
     command = lab.mpirun_command(program)
-    return alone.start(lab, *command, options=OPTIONS[way], **settings)
+    return non_mpi.start(lab, *command, options=OPTIONS[way], **settings)
 
 
 def seconds_of(job):
@@ -79,7 +79,7 @@ def rounds(lab, program, count):
 def look(lab, begin):
     """Returns the present state of the ranks: the numbers of each, the number of copies, and the
     time; None if the status is not available yet."""
-    status = alone.status(lab)
+    status = non_mpi.status(lab)
     if status is None or not status.get("independent"):
         return None
     copies = len(processes.frozen_copies(lab.work))
@@ -107,7 +107,7 @@ def counted(lab, program):
     job = start(lab, program, "independent")
     job.wait_for(program.progress, LIMIT)
     begin = job.times[next(i for i, line in enumerate(job.lines) if line.startswith("step "))]
-    size = window_bytes(alone.process_of(lab, job))
+    size = window_bytes(non_mpi.process_of(lab, job))
     samples = []
     while job.run_on(SAMPLE):
         samples.append(look(lab, begin))

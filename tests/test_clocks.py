@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from ckpttest import alone, clocks, probes
-from ckpttest.settings import APPS, PATIENCE, TUNE, environment
+from ckpttest import clocks, non_mpi, probes
+from ckpttest.settings import APPS, TIMEOUT, TUNE, environment
 
 pytestmark = pytest.mark.skipif(clocks.why_not() is not None, reason=str(clocks.why_not()))
 
@@ -213,7 +213,7 @@ def build(lab, *words):
         env=environment(GO111MODULE="off", GOFLAGS="-mod=mod", CGO_ENABLED="1"),
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -247,7 +247,7 @@ PROGRAMS = {
 
 def start(lab, command, **settings):
     """Starts a job on a host whose uptime is UP seconds longer than this one's."""
-    run = [lab.ckpt_program, "run", "--name", alone.name(lab), "--max-restarts", "0"]
+    run = [lab.ckpt_program, "run", "--name", non_mpi.name(lab), "--max-restarts", "0"]
     words = [*clocks.on_host(clocks.UP), *run, "--", *command]
     return lab._start(words, settings)  # pylint: disable=protected-access
 
@@ -259,9 +259,9 @@ def restart(lab, up):
 
 
 def save_and_kill(lab, job):
-    alone.process_of(lab, job)
-    alone.save(lab)
-    alone.kill(lab, job)
+    non_mpi.process_of(lab, job)
+    non_mpi.save(lab)
+    non_mpi.kill(lab, job)
     job.finish()
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from ckpttest import cluster, processes, programs
 from ckpttest.job import Job
-from ckpttest.settings import PATIENCE, environment
+from ckpttest.settings import TIMEOUT, environment
 
 TOOL = Path(__file__).with_name("cluster")
 SOON = 0.3  # seconds to wait for bytes that must not arrive
@@ -38,8 +38,8 @@ while True:
 CLIENT = """
 import socket, sys, time
 began = time.monotonic()
-host, patience, size = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
-connection = socket.create_connection((host, 7000), patience)
+host, timeout, size = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
+connection = socket.create_connection((host, 7000), timeout)
 connection.sendall(bytes(size))
 connection.shutdown(socket.SHUT_WR)
 print(connection.recv(100).decode(), time.monotonic() - began)
@@ -52,7 +52,7 @@ def run_on(box, name, *words):
         box.command(name, *words),
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
         check=False,
     )
 
@@ -69,9 +69,9 @@ def serve(box, *names):
     return [start_on(box, name, sys.executable, "-c", SERVER) for name in names]
 
 
-def ask(box, name, other, size=1, patience=PATIENCE):
+def ask(box, name, other, size=1, timeout=TIMEOUT):
     """Returns the answer of `other` and its seconds; None if it cannot be reached."""
-    client = [sys.executable, "-c", CLIENT, other, patience, size]
+    client = [sys.executable, "-c", CLIENT, other, timeout, size]
     done = run_on(box, name, *client)
     if done.returncode != 0:
         return None
@@ -82,7 +82,7 @@ def ask(box, name, other, size=1, patience=PATIENCE):
 
 def is_reached(box, name, other):
     """Whether `other` answers at once."""
-    return ask(box, name, other, patience=SOON) is not None
+    return ask(box, name, other, timeout=SOON) is not None
 
 
 def contents(box, name):
@@ -212,7 +212,7 @@ def tool(state, *words):
         [TOOL, "--state", state, *map(str, words)],
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
         check=False,
     )
 

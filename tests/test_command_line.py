@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from ckpttest import alone
-from ckpttest.settings import INSTALL, PATIENCE
+from ckpttest import non_mpi
+from ckpttest.settings import INSTALL, TIMEOUT
 
 BASH = INSTALL / "share/bash-completion/completions/ckpt"
 ZSH = INSTALL / "share/zsh/site-functions/_ckpt"
@@ -48,20 +48,20 @@ def test_help(lab):
 @pytest.fixture(name="saved")
 def saved_job(lab):
     """An ended job with one checkpoint; returns the checkpoint's manifest."""
-    job = alone.start(lab, "sleep", "1000")
-    alone.process_of(lab, job)
-    assert lab.ckpt("checkpoint", "--kill", alone.name(lab)).returncode == 0
+    job = non_mpi.start(lab, "sleep", "1000")
+    non_mpi.process_of(lab, job)
+    assert lab.ckpt("checkpoint", "--kill", non_mpi.name(lab)).returncode == 0
     job.finish()
-    return lab.store / alone.name(lab) / "000001/manifest.json"
+    return lab.store / non_mpi.name(lab) / "000001/manifest.json"
 
 
 def test_the_only_checkpoint_is_damaged(lab, saved):
     """`ckpt` reports the damage without the words of a library, for the one job and for all."""
     saved.write_text("garbage", encoding="utf-8")
-    for words in ([], [alone.name(lab)]):
+    for words in ([], [non_mpi.name(lab)]):
         done = lab.ckpt("restart", "--print", *words)
         assert done.returncode == 3
-        assert f"{alone.name(lab)}/1 is damaged: manifest {saved} is not JSON" in done.stderr
+        assert f"{non_mpi.name(lab)}/1 is damaged: manifest {saved} is not JSON" in done.stderr
         assert "exception" not in done.stderr
 
 
@@ -71,12 +71,12 @@ def test_directories_around_a_checkpoint(lab, saved):
     for words in (["restart", saved.parents[1]], ["list", "--dir", saved.parents[1]]):
         done = lab.ckpt(*words)
         assert done.returncode == 3
-        assert f"is the directory of the job {alone.name(lab)}" in done.stderr
+        assert f"is the directory of the job {non_mpi.name(lab)}" in done.stderr
 
 
 def test_numbers_of_one(lab, saved):
     assert saved.exists()
-    assert "good, 1 rank, 1 file, " in lab.ckpt("verify", alone.name(lab)).stdout
+    assert "good, 1 rank, 1 file, " in lab.ckpt("verify", non_mpi.name(lab)).stdout
 
 
 def test_nothing_to_remove(lab, saved):
@@ -96,7 +96,7 @@ def completed(*words):
         capture_output=True,
         check=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
     ).stdout.split()
 
 
@@ -115,7 +115,7 @@ def test_zsh_knows_the_same(lab):
     assert text.startswith("#compdef ckpt\n")
     assert "'--unprotected=[" in text and "'--kill[" in text
     if shutil.which("zsh"):
-        subprocess.run(["zsh", "-n", ZSH], check=True, timeout=PATIENCE)
+        subprocess.run(["zsh", "-n", ZSH], check=True, timeout=TIMEOUT)
     assert lab.ckpt("completion", "fish").returncode == 2
 
 
@@ -127,7 +127,7 @@ def test_there_is_no_completion_where_nobody_reads(lab):
             stdout=full,
             stderr=subprocess.DEVNULL,
             env=os.environ,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
             check=False,
         )
     assert done.returncode == 1

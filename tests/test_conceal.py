@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from ckpttest import alone, concealed, processes, trees
+from ckpttest import concealed, non_mpi, processes, trees
 from ckpttest.lab import WAIT_FILE
 
 
@@ -22,7 +22,7 @@ def test_outputs_appear_when_a_checkpoint_commits(lab):
     job.wait_for("^at 20$")
     assert not visible(lab)
     assert not concealed.steps_in(job.lines)
-    alone.save(lab)
+    non_mpi.save(lab)
     seen = concealed.wait_until_revealed(lab, job)
     program.check_state()
     assert program.step_of(0) >= 19 and concealed.steps_in(job.lines)
@@ -40,7 +40,7 @@ def test_rank_is_killed(lab):
     program = concealed.Producer(lab, 120)
     job = concealed.start(lab, program, "--back-off", "0.1s")
     job.wait_for("^at 20$")
-    alone.save(lab)
+    non_mpi.save(lab)
     seen = concealed.wait_until_revealed(lab, job)
     job.wait_for(f"^at {program.step_of(0) + 20}$")
     processes.kill(job.ranks()[-1])
@@ -71,7 +71,7 @@ def test_ends_for_good(lab):
     program = concealed.Producer(lab, 400)
     job = concealed.start(lab, program, "--max-restarts", 0)
     job.wait_for("^at 20$")
-    alone.save(lab)
+    non_mpi.save(lab)
     job.wait_for("^at 60$")
     processes.kill(job.ranks()[-1])
     assert job.finish() != 0
@@ -99,7 +99,7 @@ sys.exit(7)
 def test_outputs_that_cannot_be_revealed(lab):
     """The job's exit code stays, and the job has no owner any more."""
     command = ["/usr/bin/python3", "-c", FAILING]
-    job = alone.start(lab, *command, options=["--files", "conceal", "--max-restarts", 0])
+    job = non_mpi.start(lab, *command, options=["--files", "conceal", "--max-restarts", 0])
     job.wait_for("^runs$")
     (journal,) = lab.store.glob("*/journal")
     (journal / "revealed").write_text("no note", encoding="utf-8")
@@ -127,7 +127,7 @@ def test_ckpt_run_dies_while_it_reveals(lab, point):
     program = concealed.Producer(lab, 120)
     job = concealed.start(lab, program, CKPT_FAULT=point)
     job.wait_for("^at 20$")
-    alone.save(lab)
+    non_mpi.save(lab)
     assert job.finish() == -9
     again = concealed.start(lab, program, "--resume")
     lines = again.succeed()

@@ -7,7 +7,7 @@ import pytest
 from ckpttest import coverage
 from ckpttest.lab import Lab
 from ckpttest.mpis import OPENMPI5
-from ckpttest.settings import PATIENCE
+from ckpttest.settings import TIMEOUT
 
 # The last test adds up the calls of the tests before it.
 pytestmark = pytest.mark.xdist_group("coverage")
@@ -18,7 +18,7 @@ def called_names(lines):
 
 
 def finish(job, run):
-    assert job.finish(2 * PATIENCE) == run.code, "\n".join(job.lines[-25:])
+    assert job.finish(2 * TIMEOUT) == run.code, "\n".join(job.lines[-25:])
     assert run.code != 0 or "OK" in job.lines
     # mpirun may lose output just before MPI_Abort; the exit code shows the call
     return [*job.lines, "called Abort 0 1"] if run.code else job.lines

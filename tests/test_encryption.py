@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ckpttest import alone, cluster, processes, programs
+from ckpttest import cluster, non_mpi, processes, programs
 from ckpttest.cluster import Cluster
 from ckpttest.lab import Lab
 
@@ -361,7 +361,7 @@ def test_a_lost_piece_is_made_again(tmp_path, key, levels):
         for _ in range(2):
             job.wait_for(program.progress)
             number = lab.ckpt_json("checkpoint", NAME)["number"]
-            alone.wait_until(
+            non_mpi.wait_until(
                 job,
                 lambda number=number: lab.ckpt_json("status", NAME)[0]["redundant"] == number,
             )

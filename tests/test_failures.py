@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ckpttest import alone, cluster, processes, programs
+from ckpttest import cluster, non_mpi, processes, programs
 
 NAME = "job"
 MAJORITY = 4.5  # seconds after which members without a majority give up
@@ -49,7 +49,7 @@ def wait_until_watched(lab, job, *nodes):
     """Until silence of another node means something to the agents of these."""
     for node in nodes:
         log = lab.store / NAME / f"ckptd-{node}.log"
-        alone.wait_until(job, lambda log=log: "a node that falls silent" in log.read_text())
+        non_mpi.wait_until(job, lambda log=log: "a node that falls silent" in log.read_text())
 
 
 def finish(lab, job, program, native):
@@ -216,7 +216,7 @@ def test_ckpt_run_is_stopped_and_continued(box, lab):
     processes.send(supervisor, signal.SIGTSTP)
     job.wait_for("Forwarding signal 20")
     processes.send(launcher, signal.SIGSTOP)
-    alone.wait_until(job, lambda: processes.is_stopped(supervisor))
+    non_mpi.wait_until(job, lambda: processes.is_stopped(supervisor))
     job.run_on(MAJORITY)
     processes.send(launcher, signal.SIGCONT)
     processes.send(supervisor, signal.SIGCONT)
@@ -236,7 +236,7 @@ def test_an_agent_dies_in_a_swap(box, lab):
     (rank,) = ranks_of(box, "n2", program)
     processes.send(rank, signal.SIGSTOP)  # this rank cannot be saved
     swap = lab.ckpt_in_background("swap", NAME)
-    alone.wait_until(job, lambda: lab.ckpt_json("status", NAME)[0]["phase"] != "running")
+    non_mpi.wait_until(job, lambda: lab.ckpt_json("status", NAME)[0]["phase"] != "running")
     box.kill("n1", only="ckptd")
     processes.send(rank, signal.SIGCONT)
     said, errors = swap.communicate(timeout=60)

@@ -5,24 +5,24 @@ import threading
 
 import pytest
 
-from ckpttest import alone, cluster, programs
+from ckpttest import cluster, non_mpi, programs
 from ckpttest.lab import Lab
-from ckpttest.settings import PATIENCE
+from ckpttest.settings import TIMEOUT
 
 pytestmark = pytest.mark.skipif(
     not cluster.can_serve_files(), reason="no sshfs for this user"
 )
 
-TIMEOUT = 3  # seconds of an attempt
+ATTEMPT = 3  # seconds of an attempt
 
 
 @pytest.fixture(name="served")
 def fixture_served(tmp_path):
     """A lab whose checkpoints are on a file server, and the server."""
-    place = Lab(tmp_path / "lab", holds=True, CKPT_TIMEOUT=f"{TIMEOUT}s")
+    place = Lab(tmp_path / "lab", holds=True, CKPT_TIMEOUT=f"{ATTEMPT}s")
     with cluster.file_server(tmp_path / "served", place.store) as server:
         # Nothing can end a process that waits for the server.
-        rescue = threading.Timer(PATIENCE, server.go_on)
+        rescue = threading.Timer(TIMEOUT, server.go_on)
         rescue.start()
         yield place, server
         rescue.cancel()
@@ -33,13 +33,13 @@ def fixture_served(tmp_path):
 def more_steps(job):
     """The program computes while the server hangs."""
     seen = len(job.lines)
-    alone.wait_until(job, lambda: len(job.lines) > seen + 3)
+    non_mpi.wait_until(job, lambda: len(job.lines) > seen + 3)
 
 
 def save_soon(lab, job):
     """Repeats a request: a server that goes on is busy at first, and each attempt has a time
     limit."""
-    alone.wait_until(job, lambda: lab.ckpt("checkpoint", job.pid).returncode == 0)
+    non_mpi.wait_until(job, lambda: lab.ckpt("checkpoint", job.pid).returncode == 0)
 
 
 @pytest.mark.parametrize("protocol", ["sns", "cl", "ns"])
@@ -52,9 +52,9 @@ def test_a_server_that_hangs(served, protocol):
     lab.checkpoint(job)
     server.stop()
     for _ in range(2):
-        failed = lab.ckpt("checkpoint", job.pid, timeout=10 * TIMEOUT)
+        failed = lab.ckpt("checkpoint", job.pid, timeout=10 * ATTEMPT)
         assert failed.returncode == 4, failed
-        assert f"not done after {TIMEOUT} s" in failed.stderr
+        assert f"not done after {ATTEMPT} s" in failed.stderr
         assert "does not answer" in failed.stderr
         more_steps(job)
         (status,) = lab.ckpt_json("status", job.pid)
@@ -76,9 +76,9 @@ def test_a_job_that_starts(served):
     (status,) = lab.ckpt_json("status", job.pid)
     assert (status["phase"], status["rank_count"]) == ("running", 2)
     assert "does not answer" in status["last_error"]
-    failed = lab.ckpt("checkpoint", job.pid, timeout=10 * TIMEOUT)
+    failed = lab.ckpt("checkpoint", job.pid, timeout=10 * ATTEMPT)
     assert failed.returncode == 4, failed
-    assert f"not done after {TIMEOUT}" in failed.stderr
+    assert f"not done after {ATTEMPT}" in failed.stderr
     assert f"the file system of {lab.store} does not answer" in failed.stderr
     more_steps(job)
     server.go_on()
@@ -101,7 +101,7 @@ def test_periodic_checkpoints_of_a_job_that_starts(served):
     assert status()["unprotected_since"] > 0
     assert "UNPROTECTED since" in lab.ckpt("status", job.pid).stdout
     server.go_on()
-    alone.wait_until(job, lambda: status()["committed"] > 0)
+    non_mpi.wait_until(job, lambda: status()["committed"] > 0)
     assert status()["unprotected_since"] == 0
 
 
@@ -112,7 +112,7 @@ def test_commands_that_name_no_job(served):
     job.wait_for("^step")
     lab.checkpoint(job)
     server.stop()
-    failed = lab.ckpt("checkpoint", timeout=10 * TIMEOUT)
+    failed = lab.ckpt("checkpoint", timeout=10 * ATTEMPT)
     assert failed.returncode == 4, failed
     assert "does not answer" in failed.stderr
     lines = (["status"], ["list"], ["run", "--", "true"])
@@ -121,7 +121,7 @@ def test_commands_that_name_no_job(served):
     notice = f"ckpt: waiting for the file system of {lab.store}\n"
     assert [command.stderr.readline() for command in waiting] == [notice] * 3
     server.go_on()
-    assert [command.wait(PATIENCE) for command in waiting] == [0] * 3
+    assert [command.wait(TIMEOUT) for command in waiting] == [0] * 3
 
 
 def test_the_program_ends(served):

@@ -14,9 +14,9 @@ import time
 
 import pytest
 
-from ckpttest import alone, processes, programs
+from ckpttest import non_mpi, processes, programs
 from ckpttest.lab import POLL
-from ckpttest.settings import PATIENCE
+from ckpttest.settings import TIMEOUT
 
 CTRL_C, CTRL_Z = b"\x03", b"\x1a"
 INTERRUPTED = 128 + signal.SIGINT
@@ -65,7 +65,7 @@ class Shell:
 
     def wait_for(self, pattern, count=1):
         """Waits for the count-th next text that matches; returns the match."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         with self._news:
             while True:
                 match = re.compile(pattern).search(self._text, self._position)
@@ -116,7 +116,7 @@ def run_of(shell):
 
 
 def wait_until(condition):
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while not condition():
         assert time.monotonic() < deadline, "it does not come true"
         time.sleep(POLL)
@@ -124,26 +124,26 @@ def wait_until(condition):
 
 def run_words(lab, *command):
     """Returns the command line of `ckpt run` for a command."""
-    words = [lab.ckpt_program, "run", "--name", alone.name(lab), "--", *command]
+    words = [lab.ckpt_program, "run", "--name", non_mpi.name(lab), "--", *command]
     return [str(word) for word in words]
 
 
 def start(lab, shell, *command):
     """Starts a command under `ckpt run`; returns when an agent serves all ranks."""
     shell.type(shlex.join(run_words(lab, *command)))
-    wait_until(lambda: alone.status(lab))
+    wait_until(lambda: non_mpi.status(lab))
 
 
 def state_of(lab):
     """Returns what `ckpt status` says about the ended job."""
     lines = lab.ckpt("status").stdout.splitlines()
-    return next(line for line in lines if alone.name(lab) in line)
+    return next(line for line in lines if non_mpi.name(lab) in line)
 
 
 def test_stop_continue_interrupt(lab, shell):
     """The shell shows its prompt while the job stands still; then the job goes on."""
     start(lab, shell, sys.executable, "-c", TICKS)
-    assert lab.ckpt("checkpoint", alone.name(lab)).returncode == 0
+    assert lab.ckpt("checkpoint", non_mpi.name(lab)).returncode == 0
     shell.wait_for("tick")
     shell.type(CTRL_Z)
     shell.wait_for("Stopped")
@@ -170,8 +170,8 @@ def test_a_launcher_that_does_not_stop(lab, shell):
     program = programs.memory(1, 10**7, pause_us=10000)
     program.prepare(lab.work)
     start(lab, shell, *lab.mpirun_command(program))
-    assert lab.ckpt("checkpoint", alone.name(lab)).returncode == 0
-    ranks = [rank["pid"] for rank in alone.status(lab)["ranks"]]
+    assert lab.ckpt("checkpoint", non_mpi.name(lab)).returncode == 0
+    ranks = [rank["pid"] for rank in non_mpi.status(lab)["ranks"]]
     shell.type(CTRL_Z)
     for rank in ranks:
         wait_until(lambda rank=rank: processes.is_stopped(rank))
@@ -210,7 +210,7 @@ def test_a_program_that_stops_itself(lab, shell):
 def test_stop_between_launches(lab, shell):
     """The stop comes while `ckpt run` waits before the next launch: `fg` does not end that wait."""
     crash = f"import os, time\ntime.sleep(1)\nos.kill(os.getpid(), {int(signal.SIGKILL)})\n"
-    words = [lab.ckpt_program, "run", "--name", alone.name(lab), "--back-off", "5s"]
+    words = [lab.ckpt_program, "run", "--name", non_mpi.name(lab), "--back-off", "5s"]
     shell.type(shlex.join(map(str, [*words, "--", sys.executable, "-c", crash])))
     shell.wait_for("restart 2 of")
     shell.type(CTRL_Z)
@@ -232,7 +232,7 @@ def commands_on_terminals(lab):
         program.prepare(lab.work)
         shell = Shell(lab, [*before, *run_words(lab, *lab.mpirun_command(program))])
         opened.append(shell)
-        wait_until(lambda: alone.status(lab))
+        wait_until(lambda: non_mpi.status(lab))
         return shell
 
     yield open_for
@@ -241,7 +241,7 @@ def commands_on_terminals(lab):
 
 
 def ranks_of(lab):
-    return [rank["pid"] for rank in alone.status(lab)["ranks"]]
+    return [rank["pid"] for rank in non_mpi.status(lab)["ranks"]]
 
 
 def test_the_terminal_goes_away(lab, on_terminal):
@@ -249,7 +249,7 @@ def test_the_terminal_goes_away(lab, on_terminal):
     shell = on_terminal()
     ranks = ranks_of(lab)
     shell.hang_up()
-    assert processes.wait_until_gone(ranks, PATIENCE)
+    assert processes.wait_until_gone(ranks, TIMEOUT)
     wait_until(lambda: "interrupted" in state_of(lab))
     assert "; restart " not in shell.text()
 
@@ -259,10 +259,10 @@ def test_the_terminal_goes_away_without_hangup(lab, on_terminal):
     shell = on_terminal("nohup")
     ranks = ranks_of(lab)
     shell.hang_up()
-    assert lab.ckpt("checkpoint", alone.name(lab)).returncode == 0
+    assert lab.ckpt("checkpoint", non_mpi.name(lab)).returncode == 0
     assert ranks_of(lab) == ranks
     processes.send(shell.pid, signal.SIGHUP)
-    assert lab.ckpt("checkpoint", alone.name(lab)).returncode == 0
+    assert lab.ckpt("checkpoint", non_mpi.name(lab)).returncode == 0
     assert ranks_of(lab) == ranks
 
 
@@ -270,13 +270,13 @@ def test_an_end_that_was_asked_for(lab):
     """A batch system, for example, sends SIGTERM. This does not count as a failure, also not in the
     metrics."""
     metrics = lab.directory / "metrics"
-    job = alone.start(lab, "sleep", "1000", options=("--metrics", metrics))
-    alone.process_of(lab, job)
-    alone.save(lab)
+    job = non_mpi.start(lab, "sleep", "1000", options=("--metrics", metrics))
+    non_mpi.process_of(lab, job)
+    non_mpi.save(lab)
     processes.send(job.pid, signal.SIGTERM)
     assert job.finish() == 128 + signal.SIGTERM
     wait_until(lambda: "interrupted" in state_of(lab))
     wait_until(lambda: 'state="interrupted"} 1' in metrics.read_text(encoding="utf-8"))
     assert not [line for line in job.lines if "killed" in line or "failed" in line]
-    again = alone.start(lab, "sleep", "1000", options=("--resume",))
-    assert alone.wait_until(again, lambda: alone.status(lab))["failures"] == 0
+    again = non_mpi.start(lab, "sleep", "1000", options=("--resume",))
+    assert non_mpi.wait_until(again, lambda: non_mpi.status(lab))["failures"] == 0

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from ckpttest import alone
+from ckpttest import non_mpi
 from ckpttest.programs import Program
 from ckpttest.settings import APPS
 
@@ -42,7 +42,7 @@ def test_is_on_its_way(lab, kind):
     if KINDS[kind] == "sns":
         assert saved.wait(100) == 0, saved.stderr.read()
     else:  # the receiver has to call MPI
-        alone.wait_until(job, lambda: lab.ckpt_json("status", job.pid)[0]["phase"] != "running")
+        non_mpi.wait_until(job, lambda: lab.ckpt_json("status", job.pid)[0]["phase"] != "running")
     (lab.work / "go").touch()
     assert saved.wait(100) == 0, saved.stderr.read()
     (lab.work / "end").touch()

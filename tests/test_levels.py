@@ -4,7 +4,7 @@ pieces of a lost node; pieces that they cannot rebuild come from the disk."""
 
 import pytest
 
-from ckpttest import alone, cluster, processes, programs
+from ckpttest import cluster, non_mpi, processes, programs
 from ckpttest.cluster import Cluster
 
 NAME = "job"
@@ -41,7 +41,7 @@ def save(lab, job, program, survives=True):
         assert not survives or not status["redundancy_error"], status
         return not survives or status["redundant"] == number
 
-    alone.wait_until(job, is_settled)
+    non_mpi.wait_until(job, is_settled)
     return number
 
 
@@ -144,7 +144,7 @@ def test_too_much_is_lost(five, tmp_path):
     program = endless(lab)
     job = run(lab, program, "--spares", "2")
     first = save(lab, job, program)
-    alone.wait_until(job, lambda: where(lab, first)["on_disk"])
+    non_mpi.wait_until(job, lambda: where(lab, first)["on_disk"])
     second = save(lab, job, program)
     for node in ("n1", "n2"):
         five.kill(node)
@@ -198,7 +198,7 @@ def test_memory_of_a_node_is_gone(box, tmp_path):
     program = endless(lab)
     job = run(lab, program, "--spares", "1", levels="none")
     first = save(lab, job, program, survives=False)
-    alone.wait_until(job, lambda: where(lab, first)["on_disk"])
+    non_mpi.wait_until(job, lambda: where(lab, first)["on_disk"])
     second = save(lab, job, program, survives=False)
     box.lose("n2")
     job.wait_for(f"^ckpt: {NAME}/{second} cannot be (used: it was on nodes|gathered)")
@@ -220,7 +220,7 @@ def test_an_agent_dies(box, tmp_path, node):
     assert processes.wait_until_gone([agent], 30)
     there = [entry["number"] for entry in lab.ckpt_json("list", NAME) if entry["on_nodes"]]
     assert there == [first, second] or status_of(lab).get("redundant") == second
-    alone.wait_until(job, lambda: status_of(lab).get("redundant") == second)
+    non_mpi.wait_until(job, lambda: status_of(lab).get("redundant") == second)
     finish(lab, job)
     assert not [line for line in job.lines if "restart" in line]
     lab.close()

@@ -9,7 +9,7 @@ import signal
 
 import pytest
 
-from ckpttest import alone, replays, windows
+from ckpttest import non_mpi, replays, windows
 from ckpttest.lab import POLL
 
 # The ranks wait without pause: parallel tests would take each other's processor time.
@@ -52,7 +52,7 @@ def wait_for_cap(lab, job):
             return None
         return status if all(one["replayable"] for one in status["independent"][1:]) else None
 
-    return alone.wait_until(job, is_capped)
+    return non_mpi.wait_until(job, is_capped)
 
 
 @pytest.mark.parametrize("victim", [0, 1] if FULL else [0])
@@ -112,7 +112,7 @@ def largest_log(lab, job, name):
         largest = max(largest, *(rank["log_bytes"] for rank in status["independent"]))
         return status if min(rank["kept"] for rank in status["independent"]) >= 24 else None
 
-    return alone.wait_until(job, is_enough), largest
+    return non_mpi.wait_until(job, is_enough), largest
 
 
 def test_what_others_have_saved_becomes_known_late(lab, expected):

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from ckpttest.settings import BUILD, PATIENCE, TOP
+from ckpttest.settings import BUILD, TIMEOUT, TOP
 
 PAGES = sorted(
     page for folder in (TOP, BUILD) for page in (folder / "docs/man").glob("ckpt*.[1-8]")
@@ -25,7 +25,7 @@ def run(*command):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
         check=False,
     )
 

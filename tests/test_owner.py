@@ -9,7 +9,7 @@ import signal
 import pytest
 
 from ckpttest import processes, programs, refusals
-from ckpttest.settings import PATIENCE
+from ckpttest.settings import TIMEOUT
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="makes name spaces")
 
@@ -29,7 +29,7 @@ def save_and_lose_power(lab, job):
 def lose_power(job, agent):
     os.kill(agent, signal.SIGKILL)
     job.kill()
-    assert processes.wait_until_gone([agent], PATIENCE)
+    assert processes.wait_until_gone([agent], TIMEOUT)
 
 
 def test_of_two_restarts_one_goes_on(lab):

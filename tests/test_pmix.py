@@ -12,7 +12,7 @@ import pytest
 from ckpttest import cluster, pmix, processes, programs
 from ckpttest.lab import Lab
 from ckpttest.mpis import OPENMPI5
-from ckpttest.settings import PATIENCE
+from ckpttest.settings import TIMEOUT
 from ckpttest.settings import OPENMPI5 as PREFIX
 
 LIBRARIES = PREFIX / "lib/openmpi"
@@ -37,7 +37,7 @@ class NotifyingLab(Lab):
 
 def wait_for(condition, job):
     """Waits until the condition is true, while the job runs."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while not condition():
         assert time.monotonic() < deadline, "it has not come"
         assert job.run_on(0.05), "the job has ended"
@@ -191,7 +191,7 @@ def test_ckpt_as_tool_unheard(lab5, stop):
     maps = Path(f"/proc/{asking.pid}/maps")
     wait_for(lambda: "libpmix.so" in maps.read_text("utf-8"), job)
     end(job, stop)
-    _, errors = asking.communicate(timeout=PATIENCE)
+    _, errors = asking.communicate(timeout=TIMEOUT)
     assert asking.returncode in (3, 4)
     assert "has ended" in errors
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from test_agent import agent_of, lose_agent_in_a_checkpoint
 
-from ckpttest import alone, cluster, programs
+from ckpttest import cluster, non_mpi, programs
 from ckpttest.settings import APPS
 
 SLOW = {"CKPT_SNAPSHOT": "cll", "CKPT_CODEC": "none", "CKPT_WRITE_RATE": "128M"}
@@ -95,9 +95,9 @@ def test_free_gives_memory_back_in_a_periodic_checkpoint(lab):
     job.wait_for(program.progress)
     agent = agent_of(lab, job)
     saved = lab.checkpoint(job)["number"]
-    alone.wait_until(job, lambda: log_of(lab).count("once more: ") >= 2)
+    non_mpi.wait_until(job, lambda: log_of(lab).count("once more: ") >= 2)
     saved = max(saved, *(entry["number"] for entry in lab.checkpoints()))
-    alone.wait_until(job, lambda: lab.checkpoints()[-1]["number"] > saved)
+    non_mpi.wait_until(job, lambda: lab.checkpoints()[-1]["number"] > saved)
     assert agent_of(lab, job) == agent, log_of(lab)
 
 

@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from ckpttest import alone, processes, programs
+from ckpttest import non_mpi, processes, programs
 from ckpttest.settings import APPS
 
 SLEEPER = ["sleep", "1000"]
@@ -18,10 +18,10 @@ RESUMABLE = 75
 def run(lab, launcher):
     """Starts `ckpt run` of a program that runs for long, by mpirun or without it."""
     if launcher == "alone":
-        return alone.start(lab, *SLEEPER)
+        return non_mpi.start(lab, *SLEEPER)
     program = programs.traffic(0, 2, lab.directory / "stop")
     program.prepare(lab.work)
-    return alone.start(lab, *lab.mpirun_command(program))
+    return non_mpi.start(lab, *lab.mpirun_command(program))
 
 
 def left_of(lab, job):
@@ -39,26 +39,26 @@ def left_of(lab, job):
 def test_kill_ends_the_job(lab, launcher):
     """The job is not restarted, but a user can restart it."""
     job = run(lab, launcher)
-    alone.process_of(lab, job)
-    done = lab.ckpt("checkpoint", "--kill", alone.name(lab))
+    non_mpi.process_of(lab, job)
+    done = lab.ckpt("checkpoint", "--kill", non_mpi.name(lab))
     assert done.returncode == 0, done
     assert job.finish() == RESUMABLE
     assert not [line for line in job.lines if "restart 1" in line or "killed" in line], job.lines
     assert [line for line in job.lines if f"ckpt restart {done.stdout.strip()}" in line]
-    again = lab.restart(alone.name(lab))
-    alone.wait_until(again, lambda: alone.status(lab))
+    again = lab.restart(non_mpi.name(lab))
+    non_mpi.wait_until(again, lambda: non_mpi.status(lab))
 
 
 @pytest.mark.parametrize("launcher", ["alone", "mpirun"])
 def test_nodes_are_free_when_swap_returns(lab, launcher):
     """Nothing of the launch runs, and the job can be resumed at once."""
     job = run(lab, launcher)
-    first = alone.process_of(lab, job)
-    done = lab.ckpt("swap", alone.name(lab))
-    assert done.stdout == f"{alone.name(lab)}/1\n", done
+    first = non_mpi.process_of(lab, job)
+    done = lab.ckpt("swap", non_mpi.name(lab))
+    assert done.stdout == f"{non_mpi.name(lab)}/1\n", done
     assert left_of(lab, job) == []
-    assert lab.ckpt("resume", alone.name(lab)).returncode == 0
-    assert alone.process_of(lab, job) != first
+    assert lab.ckpt("resume", non_mpi.name(lab)).returncode == 0
+    assert non_mpi.process_of(lab, job) != first
 
 
 @pytest.mark.parametrize("lost", ["piece", "checkpoint"])
@@ -66,22 +66,22 @@ def test_the_checkpoint_of_a_swap_is_lost(lab, lost):
     """A job with a damaged checkpoint does not start over, because that would repeat its work. If
     there is no checkpoint at all, the message says that the job starts over."""
     job = run(lab, "alone")
-    first = alone.process_of(lab, job)
-    name = lab.ckpt("swap", alone.name(lab)).stdout.strip()
-    (manifest,) = lab.store.glob(f"{alone.name(lab)}/0*/manifest.json")
+    first = non_mpi.process_of(lab, job)
+    name = lab.ckpt("swap", non_mpi.name(lab)).stdout.strip()
+    (manifest,) = lab.store.glob(f"{non_mpi.name(lab)}/0*/manifest.json")
     if lost == "piece":
         (piece,) = manifest.parent.glob("node-*")
         piece.unlink()
     else:
         shutil.rmtree(manifest.parent)
-    assert lab.ckpt("resume", alone.name(lab)).returncode == 0
+    assert lab.ckpt("resume", non_mpi.name(lab)).returncode == 0
     if lost == "piece":
         assert job.finish() not in (0, RESUMABLE)
         assert [line for line in job.lines if "there is no checkpoint to restart from" in line]
         assert [line for line in job.lines if name in line and "node-" in line], job.lines
     else:
         job.wait_for("^ckpt: no checkpoint is left; the job starts from the beginning$")
-        assert alone.process_of(lab, job) != first
+        assert non_mpi.process_of(lab, job) != first
 
 
 # Names its nodes, and ends as if the kernel had killed it.
@@ -100,14 +100,14 @@ def test_a_migration_signal_while_the_next_launch_is_prepared(lab):
     mpirun.chmod(0o755)
     options = ["--spares", 1, "--migrate-signal", "USR2", "--nodes-file", "nodes"]
     options += ["--max-restarts", 1, "--back-off", "1ms"]
-    job = alone.start(lab, mpirun, "--host", "n1,n2", "-np", 1, "prog", options=options)
+    job = non_mpi.start(lab, mpirun, "--host", "n1,n2", "-np", 1, "prog", options=options)
     assert "n1" in job.wait_for("^launched with .*").group()
     (journal,) = lab.store.glob("*/journal")
     lock = os.open(journal / "kept", os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         (lab.work / "may-end").touch()
-        alone.wait_until(job, lambda: processes.waits_for_lock(job.pid))
+        non_mpi.wait_until(job, lambda: processes.waits_for_lock(job.pid))
         os.kill(job.pid, signal.SIGUSR2)
     finally:
         os.close(lock)
@@ -129,15 +129,15 @@ def test_several_programs_are_restarted(lab, how):
     else:
         (lab.work / "app").write_text(f"-np 1 {each}\n-np 1 ./other 0 {stop}\n", "utf-8")
         command = ["--app", "app"]
-    job = alone.start(lab, lab.mpirun, "--oversubscribe", *command)
-    alone.process_of(lab, job)
-    alone.save(lab)
-    alone.kill(lab, job)
+    job = non_mpi.start(lab, lab.mpirun, "--oversubscribe", *command)
+    non_mpi.process_of(lab, job)
+    non_mpi.save(lab)
+    non_mpi.kill(lab, job)
     job.wait_for("; restart 1 of .*/1$")
-    alone.process_of(lab, job)
-    assert lab.ckpt("checkpoint", "--kill", alone.name(lab)).returncode == 0
+    non_mpi.process_of(lab, job)
+    assert lab.ckpt("checkpoint", "--kill", non_mpi.name(lab)).returncode == 0
     job.finish()
-    again = lab.restart(alone.name(lab))
-    alone.wait_until(again, lambda: alone.status(lab))
+    again = lab.restart(non_mpi.name(lab))
+    non_mpi.wait_until(again, lambda: non_mpi.status(lab))
     stop.touch()
     assert programs.ok_line(again.succeed(), None)

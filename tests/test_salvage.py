@@ -13,7 +13,7 @@ import pytest
 
 from ckpttest import processes, programs
 from ckpttest.mpis import OPENMPI5
-from ckpttest.settings import BUILD, INSTALL, PATIENCE
+from ckpttest.settings import BUILD, INSTALL, TIMEOUT
 
 NAME = "job"
 RANKS = 3
@@ -88,9 +88,9 @@ class FakeJob:
 
     def until(self, condition, what):
         """Waits until the condition is true."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while not condition():
-            assert time.monotonic() < deadline, f"not before {PATIENCE} s: {what}"
+            assert time.monotonic() < deadline, f"not before {TIMEOUT} s: {what}"
             assert self.job.run_on(0.02), f"it has ended before: {what}\n{self.job.lines}"
 
     def keep(self, rank):

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from ckpttest.settings import BUILD, PATIENCE, TOP, environment
+from ckpttest.settings import BUILD, TIMEOUT, TOP, environment
 
 FOLDER = TOP / "launcher/settings"
 LITERAL = re.compile(r'"(CKPT_[A-Z0-9_]+)[="]')  # in C and C++
@@ -123,7 +123,7 @@ def test_the_agent_refuses(name, tmp_path):
         env=environment(**{"CKPT_RUN_DIR": tmp_path / "run", name: value}),
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
         check=False,
     )
     assert done.returncode != 0

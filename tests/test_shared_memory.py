@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ckpttest import alone, probes
+from ckpttest import non_mpi, probes
 
 
 @pytest.fixture
@@ -81,13 +81,13 @@ def test_mode_of_an_object_of_one_process(lab):
     """The restart makes the object again with the permissions that the process gave it."""
     path = Path(f"/dev/shm/ckpt-test-{os.getpid()}-{lab.directory.name}")
     try:
-        job = alone.start(lab, "/usr/bin/python3", "-c", OWNER, path)
+        job = non_mpi.start(lab, "/usr/bin/python3", "-c", OWNER, path)
         job.wait_for("^runs$")
-        assert lab.ckpt("checkpoint", "--kill", alone.name(lab)).returncode == 0
+        assert lab.ckpt("checkpoint", "--kill", non_mpi.name(lab)).returncode == 0
         job.finish()
         path.unlink()
-        again = lab.restart(alone.name(lab))
-        alone.wait_until(again, lambda: alone.status(lab))
+        again = lab.restart(non_mpi.name(lab))
+        non_mpi.wait_until(again, lambda: non_mpi.status(lab))
         assert path.stat().st_mode & 0o7777 == 0o666
         (lab.work / "may-end").touch()
         assert "has kept" in again.succeed()

@@ -10,7 +10,7 @@ from test_agent import survive_agent_in_a_checkpoint
 from test_probes import FULL, ROUNDS, Gate
 
 from ckpttest import processes, programs
-from ckpttest.settings import PATIENCE
+from ckpttest.settings import TIMEOUT
 
 METHODS = ["memory", "cow", "cll"]
 
@@ -35,7 +35,7 @@ FATAL = ["agent-at-frozen:3", "agent-during-capture:3", "image-before-rename:2"]
 
 def wait_for_the_end_of_copies(lab):
     """The copies end by themselves soon."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while found := processes.frozen_copies(lab.work):
         assert time.monotonic() < deadline, f"still there: {found}"
 
@@ -105,12 +105,12 @@ def test_a_copy_that_is_killed_harms_nobody(lab, native):
     job = lab.start(program, CKPT_SNAPSHOT="cow")
     job.wait_for(program.progress)
     request = lab.ckpt_in_background("checkpoint", job.pid, "--json")
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while not (copies := processes.frozen_copies(lab.work)):
         assert time.monotonic() < deadline
     for copy in copies:
         processes.kill(copy)
-    stdout, stderr = request.communicate(timeout=PATIENCE)
+    stdout, stderr = request.communicate(timeout=TIMEOUT)
     if request.returncode == 0:
         assert json.loads(stdout)["standing"] > 0, stdout
     else:

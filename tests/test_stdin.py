@@ -11,8 +11,8 @@ import time
 
 import pytest
 
-from ckpttest import alone, inputs, mpis, processes, programs
-from ckpttest.settings import PATIENCE, TUNE
+from ckpttest import inputs, mpis, non_mpi, processes, programs
+from ckpttest.settings import TIMEOUT, TUNE
 
 FULL = os.environ.get("CKPT_TEST_FULL", "") == "1"
 LINES = 4000
@@ -85,7 +85,7 @@ def test_killed_under_ckpt_run(place, source):
         job.wait_for(program.progress)
         inputs.torment(place, job, random.Random(SEED), 3)
         ok(job.succeed())
-    assert not (place.store / alone.name(place) / "stdin").exists()
+    assert not (place.store / non_mpi.name(place) / "stdin").exists()
 
 
 @pytest.mark.parametrize("source", inputs.SOURCES)
@@ -109,10 +109,10 @@ def test_terminal_without_mpi(lab):
     job = inputs.start(lab, [sys.executable, "-c", READER, "0"], slave, "--back-off", "10ms")
     os.write(master, "".join(lines[:10]).encode())
     job.wait_for("^step 9$")
-    alone.save(lab)
+    non_mpi.save(lab)
     os.write(master, lines[10].encode())
     job.wait_for("^step 10$")
-    alone.kill(lab, job)
+    non_mpi.kill(lab, job)
     job.wait_for("^ckpt: what the program has read from the terminal .* typed again$")
     os.write(master, "".join(lines[10:]).encode() + b"\x04")
     ok(job.succeed(), len(lines))
@@ -175,7 +175,7 @@ def test_ckpt_run_is_killed(lab):
     with inputs.from_slow_pipe(lab, text) as stdin:
         first = inputs.start(lab, lab.mpirun_command(program), stdin)
         first.wait_for(program.progress, count=20)
-        alone.save(lab)
+        non_mpi.save(lab)
         first.kill()
     second = lab.restart()
     second.wait_for("^ckpt: the standard input of .* had not ended when ckpt run did")
@@ -196,7 +196,7 @@ def test_large_input(lab):
     with inputs.from_file(lab, inputs.numbers(count)) as stdin:
         job = inputs.start(lab, lab.mpirun_command(program), stdin)
         job.wait_for(program.progress, count=100)
-        saved = alone.save(lab)
+        saved = non_mpi.save(lab)
         files = lab.ckpt_json("inspect", saved, "--rank", 0)["files"]
         assert next(f for f in files if f["descriptor"] == 0)["ended"] is False
         assert inputs.kill_a_rank(lab, random.Random(SEED))
@@ -214,29 +214,29 @@ def test_output_of_the_new_launch(lab):
     writes to the new one."""
     script = "import time\nfor i in range(400): print(i, flush=True); time.sleep(0.01)\n"
     first_file, second_file = lab.work / "first", lab.work / "second"
-    run = [lab.ckpt_program, "run", "--name", alone.name(lab), "--"]
+    run = [lab.ckpt_program, "run", "--name", non_mpi.name(lab), "--"]
     with first_file.open("wb") as output:
         process = subprocess.Popen(
             [*run, sys.executable, "-c", script], cwd=lab.work, env=lab.environment(),
             stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
         )
     try:
-        deadline = time.monotonic() + PATIENCE
-        while alone.status(lab) is None or b"20" not in first_file.read_bytes().split():
+        deadline = time.monotonic() + TIMEOUT
+        while non_mpi.status(lab) is None or b"20" not in first_file.read_bytes().split():
             assert time.monotonic() < deadline
-        alone.save(lab)
-        (rank,) = alone.status(lab)["ranks"]
+        non_mpi.save(lab)
+        (rank,) = non_mpi.status(lab)["ranks"]
     finally:
         processes.kill(process.pid)
     processes.kill(rank["pid"])
-    process.wait(PATIENCE)
-    assert processes.wait_until_gone([rank["pid"]], PATIENCE)
+    process.wait(TIMEOUT)
+    assert processes.wait_until_gone([rank["pid"]], TIMEOUT)
     before = first_file.read_bytes()
     first_file.rename(lab.work / "rotated")
     with second_file.open("wb") as output:
         subprocess.run(
             [lab.ckpt_program, "restart"], cwd=lab.work, env=lab.environment(),
-            stdin=subprocess.DEVNULL, stdout=output, timeout=PATIENCE, check=True,
+            stdin=subprocess.DEVNULL, stdout=output, timeout=TIMEOUT, check=True,
         )
     assert (lab.work / "rotated").read_bytes() == before
     numbers = [int(line) for line in second_file.read_text(encoding="utf-8").splitlines()]
@@ -262,8 +262,8 @@ def test_output_files_of_launchers(place, by_hand, request):
     with inputs.from_file(place, inputs.numbers(count)) as stdin:
         job = inputs.start(place, place.mpirun_command(program, *options), stdin)
         output = place.work / path
-        alone.wait_until(job, lambda: output.exists() and "step 50\n" in output.read_text())
-        alone.save(place)
+        non_mpi.wait_until(job, lambda: output.exists() and "step 50\n" in output.read_text())
+        non_mpi.save(place)
         if by_hand:
             job.kill()
             place.restart().succeed()

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ckpttest import alone, cluster, programs, refusals
-from ckpttest.settings import PATIENCE
+from ckpttest import cluster, non_mpi, programs, refusals
+from ckpttest.settings import TIMEOUT
 
 REFUSED = 4
 SIZE = 6  # MiB of a rank
@@ -39,7 +39,7 @@ def wait_until_flushed(lab, job, number):
         status = status_of(lab, job)
         return status["flushed"] >= number and status["flushing"] == 0
 
-    alone.wait_until(job, is_there)
+    non_mpi.wait_until(job, is_there)
 
 
 def save(lab, job, program, count=1):
@@ -118,7 +118,7 @@ def test_job_ends_meanwhile(lab, tiers, native):
     job.wait_for(program.progress)
     last = lab.checkpoint(job)["number"]
     check_answer(lab, native, program, job)
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while lab.ckpt_json("status")[0]["phase"] != "ended":
         assert time.monotonic() < deadline
     assert numbers(lab.store) == [last]
@@ -190,7 +190,7 @@ def test_slow_directory_is_full(lab, tiers, native):
         for _ in range(2):
             job.wait_for(program.progress)
             last = lab.checkpoint(job)["number"]
-            alone.wait_until(job, lambda: status_of(lab, job)["flushing"] == 0)
+            non_mpi.wait_until(job, lambda: status_of(lab, job)["flushing"] == 0)
         assert "No space left" in status_of(lab, job)["flush_error"]
         assert "No space left" in lab.ckpt("status", job.pid).stdout
         assert numbers(tiers) == [1]
@@ -213,7 +213,7 @@ def test_agent_dies(lab, tiers, native, fault):
     save(lab, job, program)
     job.wait_for(program.progress)
     lab.ckpt("checkpoint", job.pid)  # the agent may die before it has answered
-    alone.wait_until(job, lambda: numbers(tiers) == [1, 2])
+    non_mpi.wait_until(job, lambda: numbers(tiers) == [1, 2])
     job.kill()
     assert numbers(lab.store) == [2]
     assert not [p for p in tiers.glob("*/*/*") if p.suffix == ".tmp"]
@@ -228,7 +228,7 @@ def test_no_space_at_some_write(lab, tiers, native):
     program, job = start(lab, CKPT_FAULT="flush-enospc")
     job.wait_for(program.progress)
     lab.checkpoint(job)
-    alone.wait_until(job, lambda: status_of(lab, job)["flush_error"])
+    non_mpi.wait_until(job, lambda: status_of(lab, job)["flush_error"])
     assert numbers(lab.store) == [1]
     assert numbers(tiers) == []
     save(lab, job, program)
@@ -272,7 +272,7 @@ def test_fast_directory_of_each_node(nodes, tmp_path, native):
             left = [sorted(p.name for p in f.glob("*/0*")) for f in fast]
             return left == 2 * [[f"{last:06}"]]
 
-        alone.wait_until(job, only_the_last)
+        non_mpi.wait_until(job, only_the_last)
         for name in nodes.names:
             nodes.kill(name)
         for directory in fast:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from ckpttest import alone, failing, processes, programs
+from ckpttest import failing, non_mpi, processes, programs
 
 INTERVAL = 0.5
 TICKER = """
@@ -30,14 +30,14 @@ def start(lab, *options):
     """Starts a job with periodic checkpoints and waits for the first; returns the job and its
     metrics file."""
     metrics = lab.directory / "metrics"
-    job = alone.start(
+    job = non_mpi.start(
         lab,
         "python3",
         "-c",
         TICKER,
         options=("--interval", INTERVAL, "--metrics", metrics, *options),
     )
-    alone.wait_until(job, lambda: (alone.status(lab) or {}).get("committed"))
+    non_mpi.wait_until(job, lambda: (non_mpi.status(lab) or {}).get("committed"))
     return job, metrics
 
 
@@ -57,7 +57,7 @@ def ticks(job):
 def vanish(lab):
     """Removes the job's directory so that even root cannot make it again; returns a function that
     undoes that."""
-    directory = lab.store / alone.name(lab)
+    directory = lab.store / non_mpi.name(lab)
     aside = lab.directory / "aside"
     directory.rename(aside)
     directory.write_text("in the way", encoding="utf-8")
@@ -151,21 +151,21 @@ def test_the_directory_cannot_be_used_and_can_be_again(lab, way):
         before = time.time()
         undo = spoil()
         job.wait_for("^ckpt: the job is unprotected: ")
-        alone.wait_until(job, lambda: since(metrics) > 0)
+        non_mpi.wait_until(job, lambda: since(metrics) > 0)
         assert before - 1 <= since(metrics) <= time.time()
-        alone.wait_until(
-            job, lambda: "UNPROTECTED since " in lab.ckpt("status", alone.name(lab)).stdout
+        non_mpi.wait_until(
+            job, lambda: "UNPROTECTED since " in lab.ckpt("status", non_mpi.name(lab)).stdout
         )
         count = len(ticks(job))
-        alone.wait_until(job, lambda: len(ticks(job)) > count + 50)
+        non_mpi.wait_until(job, lambda: len(ticks(job)) > count + 50)
         undo()
         job.wait_for("^ckpt: the job is protected again")
-        alone.wait_until(job, lambda: since(metrics) == 0)
-        saved = (alone.status(lab) or {}).get("committed")
-        alone.wait_until(job, lambda: (alone.status(lab) or {}).get("committed", 0) > saved)
+        non_mpi.wait_until(job, lambda: since(metrics) == 0)
+        saved = (non_mpi.status(lab) or {}).get("committed")
+        non_mpi.wait_until(job, lambda: (non_mpi.status(lab) or {}).get("committed", 0) > saved)
         numbers = ticks(job)
         assert numbers == list(range(len(numbers)))  # nor has the job been restarted
-        assert lab.ckpt("verify", alone.name(lab)).returncode == 0
+        assert lab.ckpt("verify", non_mpi.name(lab)).returncode == 0
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -181,7 +181,7 @@ def test_what_the_user_wants_then(lab, stops, way):
             assert not [line for line in job.lines if "; restart " in line]
         else:
             count = len(ticks(job))
-            alone.wait_until(job, lambda: len(ticks(job)) > count + 100)
+            non_mpi.wait_until(job, lambda: len(ticks(job)) > count + 100)
             assert not [line for line in job.lines if "is ended" in line]
         undo()
 
@@ -191,15 +191,15 @@ def test_a_job_that_is_lost_meanwhile_goes_on_afterwards(lab):
     """The job restarts from its newest checkpoint, and not from the beginning."""
     with becoming_read_only(lab) as spoil:
         job, metrics = start(lab)
-        pid = alone.process_of(lab, job)
+        pid = non_mpi.process_of(lab, job)
         undo = spoil()
-        alone.wait_until(job, lambda: since(metrics) > 0)
-        saved = alone.newest(lab.store)
+        non_mpi.wait_until(job, lambda: since(metrics) > 0)
+        saved = non_mpi.newest(lab.store)
         processes.kill(pid)
         job.wait_for("; it is tried again")
         undo()
         job.wait_for("^tick [1-9]")
-        alone.process_of(lab, job)
+        non_mpi.process_of(lab, job)
         assert any(f"/{saved}" in line for line in job.lines if "; restart 1 " in line), job.lines
         assert len([line for line in job.lines if line == "tick 0"]) == 1
 
@@ -237,7 +237,7 @@ def test_a_program_reads_its_input_while_the_directory_is_full(lab, is_freed):
         undo = fill()
         lab.store.joinpath("room").unlink()  # makes room for a part of the input
         source = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        command = [lab.ckpt_program, "run", "--name", alone.name(lab), "--", "python3", "-c",
+        command = [lab.ckpt_program, "run", "--name", non_mpi.name(lab), "--", "python3", "-c",
                    READER]
         job = lab._start(command, {}, source.stdout)  # pylint: disable=protected-access
         source.stdout.close()

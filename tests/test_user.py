@@ -9,10 +9,10 @@ import subprocess
 
 import pytest
 
-from ckpttest import alone, cluster, processes
+from ckpttest import cluster, non_mpi, processes
 from ckpttest.lab import POLL
 from ckpttest.programs import Program, ok_line
-from ckpttest.settings import APPS, INSTALL, PATIENCE, SOURCES, TOP
+from ckpttest.settings import APPS, INSTALL, TIMEOUT, SOURCES, TOP
 
 MIB = 1 << 20
 SCRATCH = 8 * MIB  # excluded bytes of a rank of steps; the same number is not excluded
@@ -133,7 +133,7 @@ def wait_for_phase(lab, job, phase):
         (status,) = lab.ckpt_json("status", job.pid)
         return status if status["phase"] == phase else None
 
-    return alone.wait_until(job, there)
+    return non_mpi.wait_until(job, there)
 
 
 def held(lab, count):
@@ -162,7 +162,7 @@ def test_the_agent_is_lost_meanwhile(lab):
     """The agent dies with the request; the next request works."""
     job, saving, gate = held(lab, 200)
     processes.kill(wait_for_phase(lab, job, "held")["agent_pid"])
-    saving.communicate(timeout=PATIENCE)
+    saving.communicate(timeout=TIMEOUT)
     assert saving.returncode != 0
     gate.touch()
     job.wait_for(r"^step (\d+)")
@@ -223,13 +223,13 @@ def test_python(lab):
 
 def test_cxx_without_mpi(lab):
     command = [APPS / "threaded/scopes", 1500]
-    job = alone.start(lab, *command)
+    job = non_mpi.start(lab, *command)
     job.wait_for("^asked 1")
-    alone.save(lab)
-    alone.kill(lab, job)
+    non_mpi.save(lab)
+    non_mpi.kill(lab, job)
     job.wait_for("restart 1 of")
     lines = job.succeed()
-    assert ok_line(lines, None) == ok_line(alone.lines_of(*command), None)
+    assert ok_line(lines, None) == ok_line(non_mpi.lines_of(*command), None)
     assert "restarts 1, hooks 1" in lines
 
 
@@ -238,14 +238,14 @@ def build(directory, compiler, text, suffix, *options):
     source, made = directory / f"program{suffix}", directory / "program"
     source.write_text(text, encoding="utf-8")
     command = [compiler, *options, f"-I{INCLUDE}", source, "-o", made]
-    subprocess.run(command, check=True, timeout=PATIENCE, cwd=directory)
+    subprocess.run(command, check=True, timeout=TIMEOUT, cwd=directory)
     return made
 
 
 def run_bare(program):
     """Runs the program without any trace of ckpt; returns its output."""
     done = subprocess.run(
-        [program], env={}, capture_output=True, text=True, timeout=PATIENCE, check=True
+        [program], env={}, capture_output=True, text=True, timeout=TIMEOUT, check=True
     )
     return done.stdout
 

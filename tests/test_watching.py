@@ -9,9 +9,9 @@ import time
 
 import pytest
 
-from ckpttest import alone, processes, programs
+from ckpttest import non_mpi, processes, programs
 from ckpttest.lab import POLL
-from ckpttest.settings import PATIENCE
+from ckpttest.settings import TIMEOUT
 
 NAME = "watched"
 
@@ -46,7 +46,7 @@ def read_metrics(text):
 
 def wait_for_metrics(path, name, value):
     """Waits until the file has this value; returns all samples."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while True:
         if path.exists():
             samples = read_metrics(path.read_text(encoding="utf-8"))
@@ -90,7 +90,7 @@ def test_metrics_that_cannot_be_written(lab, stop):
     stop.touch()
     job.succeed()
     (log,) = lab.store.glob(f"{NAME}/ckptd-*.log")
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while "has ended" not in log.read_text(encoding="utf-8"):
         assert time.monotonic() < deadline
     assert log.read_text(encoding="utf-8").count("nowhere/metrics") == 1
@@ -143,7 +143,7 @@ def test_watch_on_a_terminal(lab, stop):
 
 def test_progress_in_bytes(lab):
     """Progress is reported during writing, not only when a node has finished."""
-    name = alone.name(lab)
+    name = non_mpi.name(lab)
     program = programs.memory(8, 10**6)
     job = lab.start(program, CKPT_NAME=name, CKPT_CODEC="none", CKPT_WRITE_RATE="4M")
     job.wait_for(program.progress)
@@ -153,8 +153,8 @@ def test_progress_in_bytes(lab):
         (status,) = lab.ckpt_json("status", name)
         return status["progress"] and status["progress"]["bytes_done"]
 
-    first = alone.wait_until(job, told)
-    alone.wait_until(job, lambda: told() > first)
+    first = non_mpi.wait_until(job, told)
+    non_mpi.wait_until(job, lambda: told() > first)
     assert request.poll() is None
     job.kill()
-    request.communicate(timeout=PATIENCE)
+    request.communicate(timeout=TIMEOUT)

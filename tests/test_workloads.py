@@ -4,7 +4,7 @@ by each protocol, killed, and restarted from the last checkpoint."""
 
 import pytest
 
-from ckpttest import alone, workloads
+from ckpttest import non_mpi, workloads
 from ckpttest.programs import ok_line
 from ckpttest.settings import APPS
 from ckpttest.workloads import MIB
@@ -59,7 +59,7 @@ def test_answer_for_any_number_of_threads(name):
     answers = set()
     for threads in (1, 3):
         command = [APPS / "threaded" / name, size, threads, amount]
-        lines = alone.lines_of(*command)
+        lines = non_mpi.lines_of(*command)
         assert lines[0] == "step 0", lines
         answers.add(ok_line(lines, None))
     assert len(answers) == 1

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define RANKS_MAX 8
-#define PATIENCE 30 /* seconds */
+#define TIMEOUT 30 /* seconds */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
@@ -40,7 +40,7 @@ static int await(const int *place)
     int value, error = 0;
 
     clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += PATIENCE;
+    end.tv_sec += TIMEOUT;
     pthread_mutex_lock(&mutex);
     while (*place == 0 && error == 0) {
         error = pthread_cond_timedwait(&news, &mutex, &end);

@@ -35,7 +35,7 @@
 #define SHORT_MS 300
 #define LATE_MS 1500
 #define JUMP_MS 3000 /* more than a checkpoint takes */
-#define PATIENCE_S 40
+#define TIMEOUT_S 40
 
 /* Newer than some headers. */
 #define NUMBER_FUTEX_WAITV 449
@@ -514,7 +514,7 @@ int main(int argc, char **argv)
     while (access(gate, F_OK) != 0) {
         usleep(20000);
     }
-    alarm(PATIENCE_S);
+    alarm(TIMEOUT_S);
     is_open = 1;
     for (size_t i = 0; i < COUNT; i++) {
         if (waits[i].thread != 0) {

@@ -8,13 +8,13 @@ import shutil
 import subprocess
 import time
 
-from ckpttest import alone, processes
+from ckpttest import non_mpi, processes
 from ckpttest.lab import Lab
 from ckpttest.programs import ok_line
 
 from .interference import Meter, agents_seconds
 
-PATIENCE = 60  # seconds for steps that take almost no time
+TIMEOUT = 60  # seconds for steps that take almost no time
 AT_ITS_END = 0.5  # seconds within which the end of a program is noticed
 FIRST_AT, LAST_BEFORE = 0.15, 0.75  # fractions of a run between which checkpoints are requested
 FAILURES = (AssertionError, OSError, subprocess.SubprocessError, LookupError, ValueError)
@@ -33,12 +33,12 @@ class Running:
             self.name = self.job.pid
         else:
             self.program.prepare(lab.work)
-            self.job = alone.start(lab, *self.program.argv)
-            self.name = alone.name(lab)
+            self.job = non_mpi.start(lab, *self.program.argv)
+            self.name = non_mpi.name(lab)
 
     def begin(self):
         """Returns the time of its first line, in seconds."""
-        self.job.wait_for(self.program.progress, timeout=PATIENCE)
+        self.job.wait_for(self.program.progress, timeout=TIMEOUT)
         return self.job.times[0]
 
     def checkpoint(self, limit):
@@ -49,7 +49,7 @@ class Running:
 
     def agent(self):
         """Returns the agent's process id."""
-        (status,) = self.lab.ckpt_json("status", self.name, timeout=PATIENCE)
+        (status,) = self.lab.ckpt_json("status", self.name, timeout=TIMEOUT)
         return status["agent_pid"]
 
     def end(self, limit):
@@ -63,7 +63,7 @@ class Running:
 
 def _limit(scale):
     """Returns the seconds after which a run is given up."""
-    return PATIENCE + 20 * scale.seconds
+    return TIMEOUT + 20 * scale.seconds
 
 
 def _checkpoint(running, limit):
@@ -99,7 +99,7 @@ def _restart(lab, running, scale):
     saved = running.checkpoint(_limit(scale))
     agent = running.agent()
     running.job.kill()
-    processes.wait_until_gone([agent], PATIENCE)
+    processes.wait_until_gone([agent], TIMEOUT)
     began = time.monotonic()
     job = lab.restart()
     lab.wait_for_agent(job)

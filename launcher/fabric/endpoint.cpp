@@ -6,7 +6,7 @@
 #include "config.h"
 #include "fabric/endpoint.hpp"
 
-#include "common/fault.hpp"
+#include "common/fault_injection.hpp"
 #include "common/invariant.hpp"
 #include "fabric/provider.hpp"
 
@@ -317,7 +317,7 @@ const std::string &Endpoint::provider() const
 }
 
 void Endpoint::read(const Lent &lent, std::uint64_t offset, std::span<std::byte> into,
-                    std::chrono::milliseconds patience, const std::atomic<bool> &cancelled)
+                    std::chrono::milliseconds timeout, const std::atomic<bool> &cancelled)
 try {
     if (!parts_) {
         throw Failure("the endpoint is closed");
@@ -328,7 +328,7 @@ try {
     CKPT_INVARIANT(most > 0);
 
     for (std::size_t at = 0; at < into.size(); at += most) {
-        const Limit limit{steady_clock::now() + patience, cancelled};
+        const Limit limit{steady_clock::now() + timeout, cancelled};
         parts_->read({from.peer, from.address + at, from.key},
                      into.subspan(at, std::min(into.size() - at, most)),
                      local ? fi_mr_desc(local.get()) : nullptr, limit);

@@ -65,11 +65,11 @@ class Endpoint
     };
     std::unique_ptr<Loan> lend(std::span<const std::byte> memory);
 
-    /* Reads `into.size()` bytes at `offset` of lent memory. patience: maximum time for each
+    /* Reads `into.size()` bytes at `offset` of lent memory. timeout: maximum time for each
      * part. Soon after `cancelled` is set, throws an Error that is not a Failure. After it
      * has thrown, the endpoint is closed, and `into` is no longer written. */
     void read(const Lent &lent, std::uint64_t offset, std::span<std::byte> into,
-              std::chrono::milliseconds patience, const std::atomic<bool> &cancelled);
+              std::chrono::milliseconds timeout, const std::atomic<bool> &cancelled);
 
     /* Most providers serve the requests of other processes only during this call. */
     void progress();

@@ -7,7 +7,7 @@
 #include "journal/drop.hpp"
 
 #include "common/error.hpp"
-#include "common/fault.hpp"
+#include "common/fault_injection.hpp"
 #include "common/files/files.hpp"
 #include "common/host.hpp"
 #include "common/invariant.hpp"

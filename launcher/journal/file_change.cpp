@@ -6,7 +6,7 @@
 #include "journal/file_change.hpp"
 
 #include "common/error.hpp"
-#include "common/fault.hpp"
+#include "common/fault_injection.hpp"
 #include "common/files/files.hpp"
 #include "journal/tree.hpp"
 

@@ -6,7 +6,7 @@
 #include "journal/rollback.hpp"
 
 #include "common/error.hpp"
-#include "common/fault.hpp"
+#include "common/fault_injection.hpp"
 #include "common/files/files.hpp"
 #include "journal/concealed.hpp"
 #include "journal/forecast.hpp"

@@ -9,7 +9,7 @@
 #include "journal/undo.hpp"
 
 #include "common/error.hpp"
-#include "common/fault.hpp"
+#include "common/fault_injection.hpp"
 #include "common/files/files.hpp"
 #include "common/invariant.hpp"
 #include "journal/concealed.hpp"

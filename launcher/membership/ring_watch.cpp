@@ -150,7 +150,7 @@ std::optional<message::Answer> RingWatch::testimony(MemberId member, Time now) c
 std::optional<Reason> RingWatch::verdict(MemberId member, const Neighbour &neighbour,
                                          Time now) const
 {
-    const Duration patience = options_.heartbeat * 5 / 2;
+    const Duration timeout = options_.heartbeat * 5 / 2;
     const Signs &signs = signs_[member];
     const Time last = last_sign(member, neighbour);
 
@@ -158,11 +158,11 @@ std::optional<Reason> RingWatch::verdict(MemberId member, const Neighbour &neigh
         if (now - *signs.gone_since >= options_.replacement) {
             return Reason::gone;
         }
-        return now - *signs.refused >= std::max<Duration>(patience, refusals_apart)
+        return now - *signs.refused >= std::max<Duration>(timeout, refusals_apart)
                    ? std::optional(Reason::silent)
                    : std::nullopt;
     }
-    return now - last >= patience ? std::optional(Reason::silent) : std::nullopt;
+    return now - last >= timeout ? std::optional(Reason::silent) : std::nullopt;
 }
 
 void RingWatch::ask(MemberId member, Neighbour &neighbour, Time now, Outbox &outbox)

@@ -44,7 +44,7 @@ inline sweep_if_all_cut(me)
         add_own_counts(NODE(me));
         awaited[NODE(me)] =
             !IS_LAST(NODE(me), DOWN) + 2 * !IS_LAST(NODE(me), UP);
-#ifdef MUTANT_IMPATIENT_LINE
+#ifdef MUTANT_EARLY_LINE
         pass_on(NODE(me), UP);
         pass_on(NODE(me), DOWN)
 #else
@@ -69,7 +69,7 @@ inline take_from(node, way)
 {
     take_sums(node, way);
     awaited[node] = awaited[node] & ~(1 << (way));
-#ifndef MUTANT_IMPATIENT_LINE
+#ifndef MUTANT_EARLY_LINE
     pass_on(node, way)
 #endif
 }

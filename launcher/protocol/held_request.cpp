@@ -45,7 +45,7 @@ bool HeldRequest::allowed(int rank, const ckpt_message &message)
     return ranks_.erase(rank) > 0;
 }
 
-void HeldRequest::gone(int rank)
+void HeldRequest::exited(int rank)
 {
     ranks_.erase(rank);
 }
@@ -78,7 +78,7 @@ bool HeldRequest::inside(int rank, const std::vector<ckpt_clock> &clocks, Time n
         Inside &inside = inside_[{rank, clock.id}];
         if (inside.entered != clock.entered) {
             inside = {clock.entered, now};
-        } else if (now - inside.since >= patience) {
+        } else if (now - inside.since >= timeout) {
             inside.since = now;
             is_stuck = true;
         }

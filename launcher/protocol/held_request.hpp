@@ -27,7 +27,7 @@ class HeldRequest
 
     /* A rank that is inside a collective for this time counts as waiting there for a rank that
      * waits at a safe point. */
-    static constexpr Duration patience = std::chrono::milliseconds(200);
+    static constexpr Duration timeout = std::chrono::milliseconds(200);
 
     /* An attempt begins: no rank has refused yet. */
     void begin();
@@ -40,7 +40,7 @@ class HeldRequest
     bool stuck(int rank, const ckpt_message &message);
     /* The same for collectives, by the clocks in the rank's page. */
     bool inside(int rank, const std::vector<ckpt_clock> &clocks, Time now);
-    void gone(int rank);
+    void exited(int rank);
 
     /* Whether a rank has refused the latest attempt. */
     bool any() const { return refused_; }

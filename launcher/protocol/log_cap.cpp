@@ -26,7 +26,7 @@ void LogCap::look(const IndependentState &state, Time now)
     }
     if (asked_.empty()) {
         since_.reset();
-        pause_ = patience;
+        pause_ = shortest_pause;
     } else if (!since_) {
         since_ = now;
     }
@@ -41,7 +41,7 @@ bool LogCap::is_due(Time now, Time last) const
 void LogCap::begun()
 {
     pause_ = std::min(2 * pause_, longest_pause);
-    CKPT_INVARIANT(pause_ >= patience && pause_ <= longest_pause);
+    CKPT_INVARIANT(pause_ >= shortest_pause && pause_ <= longest_pause);
 }
 
 } // namespace ckpt

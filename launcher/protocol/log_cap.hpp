@@ -24,7 +24,7 @@ class LogCap
 
     /* How long requested ranks have. A rank that makes any MPI calls takes its checkpoint within
      * a fraction of this. */
-    static constexpr Duration patience = std::chrono::seconds(5);
+    static constexpr Duration shortest_pause = std::chrono::seconds(5);
     /* Longest time between two such global checkpoints, if ranks never take the requested ones. */
     static constexpr Duration longest_pause = std::chrono::minutes(10);
 
@@ -45,7 +45,7 @@ class LogCap
   private:
     std::vector<int> asked_;
     std::optional<Time> since_; /* since when a requested checkpoint is outstanding */
-    Duration pause_ = patience;
+    Duration pause_ = shortest_pause;
     bool is_replaying_ = false;
 };
 

@@ -14,7 +14,7 @@
 #include "image/seal/image_key.hpp"
 #include "image/store/manifest.hpp"
 #include "image/store/piece_chain.hpp"
-#include "restart/meeting.hpp"
+#include "restart/node_rendezvous.hpp"
 #include "restart/place.hpp"
 #include "restart/process.hpp"
 
@@ -153,17 +153,17 @@ Place place_of(const Manifest &manifest, const Place &in_launch)
         ckpt::open_piece(directory, manifest, piece, reading_threads(place));
     Process process = open_process(reader.rank(place.rank), arguments);
     ::unsetenv(layout_variable);
-    std::optional<ckpt::restart::Meeting> meeting;
+    std::optional<ckpt::restart::NodeRendezvous> rendezvous;
     if (std::ranges::any_of(manifest.pieces, &ckpt::Piece::shared)) {
-        meeting.emplace(place); /* the others notice if this rank cannot load its memory */
+        rendezvous.emplace(place); /* the others notice if this rank cannot load its memory */
     }
     process.load_memory(reader, place.rank);
-    if (meeting) {
+    if (rendezvous) {
         auto objects = process.shared_objects(piece.file);
-        process.take_shared(objects, meeting->share(objects));
+        process.take_shared(objects, rendezvous->share(objects));
         process.fill_connections();
-        meeting->await_all(); /* before any rank closes or shuts down an end */
-        meeting.reset();
+        rendezvous->await_all(); /* before any rank closes or shuts down an end */
+        rendezvous.reset();
     }
     process.restore_surroundings();
     process.restore_shared_files();

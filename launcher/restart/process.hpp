@@ -7,7 +7,7 @@
 
 #include "common/fd.hpp"
 #include "image/nodefile/node_file_reader.hpp"
-#include "restart/meeting.hpp"
+#include "restart/node_rendezvous.hpp"
 #include "restart/staged_bytes.hpp"
 
 extern "C" {

@@ -51,9 +51,9 @@ std::size_t count_siblings()
     return static_cast<std::size_t>(std::ranges::count_if(process_ids(), is_sibling));
 }
 
-SiblingWatch::SiblingWatch(std::size_t expected, std::chrono::milliseconds patience,
+SiblingWatch::SiblingWatch(std::size_t expected, std::chrono::milliseconds timeout,
                            std::function<std::size_t()> count)
-    : expected_(expected), patience_(patience), count_(std::move(count))
+    : expected_(expected), timeout_(timeout), count_(std::move(count))
 {
 }
 
@@ -65,7 +65,7 @@ void SiblingWatch::check()
         missing_since_.reset();
     } else if (!missing_since_) {
         missing_since_ = Clock::now();
-    } else if (Clock::now() - *missing_since_ > patience_) {
+    } else if (Clock::now() - *missing_since_ > timeout_) {
         refuse(CKPT_REFUSAL_OTHER_PLACEMENT,
                "cannot meet the other ranks of this node: {} of {} run", count, expected_);
     }

@@ -21,20 +21,20 @@ std::size_t count_siblings();
 class SiblingWatch
 {
   public:
-    /* expected: number of siblings, including this process. patience: a launcher takes less time
+    /* expected: number of siblings, including this process. timeout: a launcher takes less time
      * between the starts of two siblings. count: normally count_siblings(). */
-    SiblingWatch(std::size_t expected, std::chrono::milliseconds patience,
+    SiblingWatch(std::size_t expected, std::chrono::milliseconds timeout,
                  std::function<std::size_t()> count = count_siblings);
 
     /* Throws Error if siblings are missing, and have been at each call for longer than the
-     * patience. */
+     * timeout. */
     void check();
 
   private:
     using Clock = std::chrono::steady_clock;
 
     const std::size_t expected_;
-    const std::chrono::milliseconds patience_;
+    const std::chrono::milliseconds timeout_;
     const std::function<std::size_t()> count_;
     std::optional<Clock::time_point> missing_since_;
 };

@@ -1493,7 +1493,7 @@ each rank takes its checkpoint at once.
 
 # Variables that ckpt sets for its own processes, and those of tests. Users do not set them.
 INTERNALS = (
-    Internal("CKPT_ALONE", (PROCESS,), RECORDED, "The process that is saved without MPI."),
+    Internal("CKPT_NON_MPI", (PROCESS,), RECORDED, "The process that is saved without MPI."),
     Internal("CKPT_APPEND", (LAUNCHER,), RECORDED, "Output files that a new launcher continues."),
     Internal("CKPT_GATHER", (RESTART,), RECORDED, "File through which nodes find the gatherer."),
     Internal("CKPT_INPUT", (PROCESS,), RECORDED, "What becomes of the launch's standard input."),
@@ -1520,5 +1520,5 @@ INTERNALS = (
     Internal("CKPT_TEST_INSTALL", (TESTS,), RECORDED, "Installation that is tested."),
     Internal("CKPT_TEST_MPICH", (TESTS,), RECORDED, "Installation of MPICH."),
     Internal("CKPT_TEST_MPIRUN", (TESTS,), RECORDED, "mpirun of a unit test."),
-    Internal("CKPT_TEST_PATIENCE", (TESTS,), RECORDED, "Seconds until a test gives up."),
+    Internal("CKPT_TEST_TIMEOUT", (TESTS,), RECORDED, "Seconds until a test gives up."),
 )

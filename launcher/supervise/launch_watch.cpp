@@ -262,11 +262,11 @@ LaunchWatch::Step LaunchWatch::step(Time now)
     }
     if (now >= terminate_at_) {
         terminate_at_ = Time::max();
-        kill_at_ = now + limits_.last_words;
+        kill_at_ = now + limits_.grace_period;
         return Step::terminate;
     }
     if (now >= kill_at_) {
-        kill_at_ = now + limits_.last_words; /* repeated until the launcher ends */
+        kill_at_ = now + limits_.grace_period; /* repeated until the launcher ends */
         return Step::kill;
     }
     return Step::none;

@@ -34,7 +34,7 @@ class LaunchWatch
          * takes a second or two. */
         Duration all_ended = std::chrono::seconds(1);
         /* From SIGTERM to SIGKILL. */
-        Duration last_words = std::chrono::seconds(3);
+        Duration grace_period = std::chrono::seconds(3);
         /* A rank that is stopped for this time while others run counts as failed. */
         Duration stopped = std::chrono::seconds(10);
         /* A node may be without an agent for this time. Living ranks start another agent much

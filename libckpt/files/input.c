@@ -19,7 +19,7 @@
 #include <time.h>
 
 /* Maximum number of naps until the relay is idle. It is busy for one nonblocking transfer. */
-#define PATIENCE 20000
+#define TIMEOUT 20000
 #define NAP_NANOSECONDS 100000
 
 static int open_page(int fd)
@@ -87,7 +87,7 @@ static int await_stillness(const struct ckpt_relay_page *page)
 {
     const struct timespec nap = {0, NAP_NANOSECONDS};
 
-    for (int i = 0; i < PATIENCE; i++) {
+    for (int i = 0; i < TIMEOUT; i++) {
         if (__atomic_load_n(&page->busy, __ATOMIC_SEQ_CST) == 0) {
             return 0;
         }

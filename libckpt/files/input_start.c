@@ -336,7 +336,7 @@ void ckpt_input_open(void)
         }
     }
     unsetenv(CKPT_INPUT_VARIABLE);
-    if (getenv("CKPT_ALONE") == NULL) { /* otherwise `ckpt run` has set it */
+    if (getenv("CKPT_NON_MPI") == NULL) { /* otherwise `ckpt run` has set it */
         ckpt_output_text(output);
         setenv(CKPT_OUTPUT_VARIABLE, output, 1);
     }

@@ -20,6 +20,6 @@ void ckpt_tell_started(void)
     if (path == NULL || (closed.fd = ckpt_unix_connect(path, SOCK_STREAM)) < 0) {
         return;
     }
-    (void)ckpt_syscall3(SYS_poll, (long)&closed, 1, CKPT_STARTED_PATIENCE_MS);
+    (void)ckpt_syscall3(SYS_poll, (long)&closed, 1, CKPT_STARTED_TIMEOUT_MS);
     ckpt_sys_close(closed.fd);
 }

@@ -11,11 +11,11 @@
 /*
  * Connects to the socket in CKPT_STARTED_VARIABLE (ckpt/wire.h), if that is set, and waits
  * until `ckpt run` closes the connection: then it knows this process. Does nothing if no
- * process listens. Waits at most CKPT_STARTED_PATIENCE_MS, since the listener may be suspended.
+ * process listens. Waits at most CKPT_STARTED_TIMEOUT_MS, since the listener may be suspended.
  * Context: normal, also in a constructor.
  */
 void ckpt_tell_started(void);
 
-#define CKPT_STARTED_PATIENCE_MS 5000
+#define CKPT_STARTED_TIMEOUT_MS 5000
 
 #endif

@@ -33,7 +33,7 @@ namespace
 {
 
 constexpr std::size_t page = 4096;
-constexpr std::chrono::seconds patience(10);
+constexpr std::chrono::seconds timeout(10);
 
 class FrozenCopy : public testing::Test
 {
@@ -88,7 +88,7 @@ class FrozenCopy : public testing::Test
     /* Waits until the copy has freed the page. */
     bool gives_back(const char *address) const
     {
-        auto end = std::chrono::steady_clock::now() + patience;
+        auto end = std::chrono::steady_clock::now() + timeout;
         while (has_page(address)) {
             if (std::chrono::steady_clock::now() > end) {
                 return false;
@@ -116,7 +116,7 @@ bool ends(int pidfd)
 {
     pollfd ended = {pidfd, POLLIN, 0};
 
-    return poll(&ended, 1, static_cast<int>(patience / std::chrono::milliseconds(1))) == 1;
+    return poll(&ended, 1, static_cast<int>(timeout / std::chrono::milliseconds(1))) == 1;
 }
 
 } // namespace

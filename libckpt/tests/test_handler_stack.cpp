@@ -31,7 +31,7 @@ namespace
 {
 
 constexpr int checkpoint_signal = 63;
-constexpr int patience_ms = 10000;
+constexpr int timeout_ms = 10000;
 constexpr int rounds = 20;
 constexpr std::size_t red_zone = 128;
 constexpr std::size_t promised = CKPT_HANDLER_ROOM;
@@ -213,7 +213,7 @@ class HandlerStack : public testing::Test
         for (int round = 0; round < rounds; round++) {
             ckpt_failure failure{};
             thread.ask();
-            ASSERT_EQ(ckpt_threads_freeze(patience_ms, &failure), 0) << failure.text;
+            ASSERT_EQ(ckpt_threads_freeze(timeout_ms, &failure), 0) << failure.text;
             ckpt_threads_thaw();
             thread.wait_for_progress();
         }

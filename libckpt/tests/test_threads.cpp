@@ -39,7 +39,7 @@ namespace
 {
 
 constexpr int checkpoint_signal = 63;
-constexpr int patience_ms = 10000;
+constexpr int timeout_ms = 10000;
 
 std::atomic<int> notified_upper;
 std::atomic<int> notified_lower;
@@ -65,7 +65,7 @@ class Threads : public testing::Test
     void freeze()
     {
         ckpt_failure failure{};
-        ASSERT_EQ(ckpt_threads_freeze(patience_ms, &failure), 0)
+        ASSERT_EQ(ckpt_threads_freeze(timeout_ms, &failure), 0)
             << failure.text;
     }
 };
@@ -205,7 +205,7 @@ long frozen_in_wait(std::function<long()> wait, std::function<void()> end)
         while (waits_in(tid) < 0) {
             std::this_thread::yield();
         }
-        EXPECT_EQ(ckpt_threads_freeze(patience_ms, &failure), 0)
+        EXPECT_EQ(ckpt_threads_freeze(timeout_ms, &failure), 0)
             << failure.text;
         ckpt_threads_thaw();
     }
@@ -380,14 +380,14 @@ class Deaf
 TEST_F(Threads, who_blocks_the_signal_is_not_waited_for_as_long_as_others)
 {
     using std::chrono::steady_clock;
-    const std::chrono::milliseconds soon(patience_ms / 5);
+    const std::chrono::milliseconds soon(timeout_ms / 5);
     ckpt_failure failure{};
 
     for (int thread = 0; thread < 2; thread++) {
         Deaf deaf;
         for (int round = 0; round < 3; round++) {
             const auto begin = steady_clock::now();
-            EXPECT_EQ(ckpt_threads_freeze(patience_ms, &failure), -ETIMEDOUT);
+            EXPECT_EQ(ckpt_threads_freeze(timeout_ms, &failure), -ETIMEDOUT);
             const auto time = steady_clock::now() - begin;
             EXPECT_LT(time, round == 0 ? soon : soon / 10) << "round " << round;
             EXPECT_EQ(std::string(failure.text).find(

@@ -34,7 +34,7 @@ namespace
 {
 
 constexpr int checkpoint_signal = 63;
-constexpr int patience_ms = 10000;
+constexpr int timeout_ms = 10000;
 
 void ignore(int)
 {
@@ -121,7 +121,7 @@ void die_and_come_back(Reaper &reaper)
     ckpt_failure failure{};
     const ckpt_thread *threads;
 
-    ASSERT_EQ(ckpt_threads_freeze(patience_ms, &failure), 0) << failure.text;
+    ASSERT_EQ(ckpt_threads_freeze(timeout_ms, &failure), 0) << failure.text;
     ckpt_threads_record_leader();
     std::size_t count = ckpt_threads_list(&threads);
     bool ended = reaper.end(threads, count);

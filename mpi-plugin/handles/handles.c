@@ -145,7 +145,7 @@ struct ckpt_handle *ckpt_live_previous(const struct ckpt_handle *handle)
 
 /*
  * The wrapper of a user-defined operation looks up its datatype without the
- * lock of runtime/lane.h: it must not wait for that lock inside the lower half.
+ * lock of runtime/thread_context.h: it must not wait for that lock inside the lower half.
  * So the lists have a lock of their own, held for a few instructions.
  */
 static int lists_locked;

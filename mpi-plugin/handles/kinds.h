@@ -69,7 +69,7 @@ void ckpt_handle_link(struct ckpt_handle *handle);
 void ckpt_handle_unlink(struct ckpt_handle *handle);
 
 /* Returns the live object of a kind with this lower handle, or NULL. Context:
- * any, also in an operation, without the lock of runtime/lane.h. */
+ * any, also in an operation, without the lock of runtime/thread_context.h. */
 void *ckpt_live_find(enum ckpt_kind kind, const void *lower);
 
 /* Sets is_recorded of the kinds that have recipes to record. */

@@ -36,7 +36,7 @@ void ckpt_log_progress(void)
 {
     int code, flag; /* no message stays in `loop` between calls */
 
-    if (!ckpt_alone) {
+    if (!ckpt_non_mpi) {
         CKPT_CALL(code, Iprobe, 0, 0, loop, &flag, MPI_STATUS_IGNORE);
         (void)code;
     }
@@ -82,7 +82,7 @@ static void give_up(struct ckpt_log_room *room)
 }
 
 /* Allocates room before the message is matched: a matched message that cannot be received
- * would be lost. No other thread posts a receive in between, as this one has the lane. */
+ * would be lost. No other thread posts a receive in between, as this one holds the lock. */
 int ckpt_log_match_waiting(MPI_Comm channel, struct ckpt_log_room *room,
                   MPI_Message *lower)
 {
@@ -111,10 +111,10 @@ int ckpt_log_receive(struct ckpt_log_room *room, MPI_Message *lower)
     struct ckpt_log_entry *entry = room->entry;
     MPI_Status ignored;
 
-    ckpt_lane_keep(1);
+    ckpt_thread_context_keep(1);
     CKPT_CALL(entry->code, Mrecv, entry->data, room->bytes.count,
               room->bytes.type, lower, &ignored);
-    ckpt_lane_keep(0);
+    ckpt_thread_context_keep(0);
     ckpt_bytes_free(&room->bytes);
     return entry->code == MPI_SUCCESS ? 0 : -EIO;
 }

@@ -195,7 +195,7 @@ static void progress_halves(MPI_Request request)
 }
 
 /* The request that the service thread tests. An operation may run in the test
- * and let other threads run (runtime/lane.h). For them the request has no lower
+ * and let other threads run (runtime/thread_context.h). For them the request has no lower
  * handle, so no two threads test it at once. */
 static struct {
     MPI_Request request;
@@ -240,7 +240,7 @@ int ckpt_request_progress(MPI_Request request)
     int code, flag = 0;
 
     if (!request->complete && request->handle.lower != NULL) {
-        if (__builtin_expect(ckpt_multiple, 0) && ckpt_lane_own->serving) {
+        if (__builtin_expect(ckpt_multiple, 0) && ckpt_thread_context_own->serving) {
             code = test_served(request, &flag, &status);
         } else {
             CKPT_CALL(code, Test, (MPI_Request *)&request->handle.lower, &flag,

@@ -6,7 +6,7 @@
 
 #include "base/invariant.h"
 #include "independent/delivery.h"
-#include "independent/fault.h"
+#include "independent/fault_injection.h"
 #include "independent/interval.h"
 #include "independent/private_memory.h"
 #include "independent/replay.h"

@@ -10,7 +10,7 @@
 
 #include "base/invariant.h"
 #include "independent/direct.h"
-#include "independent/fault.h"
+#include "independent/fault_injection.h"
 #include "independent/interval.h"
 #include "independent/log/combine.h"
 #include "independent/pause.h"

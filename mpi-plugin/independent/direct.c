@@ -7,7 +7,7 @@
 #include "base/invariant.h"
 #include "handles/info.h"
 #include "independent/delivery.h"
-#include "independent/fault.h"
+#include "independent/fault_injection.h"
 #include "independent/log/quiet.h"
 #include "independent/replay.h"
 #include "runtime/runtime.h"

@@ -15,7 +15,7 @@
 #include "handles/kinds.h"
 #include "independent/delivery.h"
 #include "independent/direct.h"
-#include "independent/fault.h"
+#include "independent/fault_injection.h"
 #include "independent/interval.h"
 #include "independent/log_limit.h"
 #include "independent/overhead.h"
@@ -212,8 +212,8 @@ static int make_copy(struct ckpt_context *here, struct ckpt_message *message,
         error = ckpt_unsound_refuse(failure);
     }
     ckpt_threads_thaw();
-    message->as.kept.pid = (uint64_t)copy->pid;
-    message->as.kept.snapshot = (uint64_t)(uintptr_t)snapshot;
+    message->as.cow_snapshot.pid = (uint64_t)copy->pid;
+    message->as.cow_snapshot.snapshot = (uint64_t)(uintptr_t)snapshot;
     return error;
 }
 
@@ -279,8 +279,8 @@ static void publish(struct ckpt_message *message, int connection)
     self->kept_interval = ckpt_time[ckpt_time_rank];
     self->kept_uncovered = self->uncovered;
     self->kept_wanted = wanted;
-    message->as.kept.number = self->kept;
-    message->as.kept.interval = self->kept_interval;
+    message->as.cow_snapshot.number = self->kept;
+    message->as.cow_snapshot.interval = self->kept_interval;
     self->control_bytes += sizeof(self->kept) + sizeof(self->kept_interval) +
                            sizeof(self->kept_uncovered);
     (void)ckpt_agent_send(message, connection);
@@ -298,7 +298,7 @@ static void publish(struct ckpt_message *message, int connection)
 static int keep(struct ckpt_failure *failure)
 {
     static struct ckpt_context here;
-    struct ckpt_message message = {.type = CKPT_MSG_KEPT};
+    struct ckpt_message message = {.type = CKPT_MSG_COW_SNAPSHOT};
     struct ckpt_frozen_copy copy = {.pid = 0, .connection = -1};
     int error;
 

@@ -8,7 +8,7 @@
 #include "base/invariant.h"
 #include "base/text.h"
 #include "handles/window_shared.h"
-#include "independent/fault.h"
+#include "independent/fault_injection.h"
 #include "independent/interval.h"
 #include "independent/pause.h"
 #include "runtime/crossing.h"

@@ -4,7 +4,7 @@
  *
  * Every process that the program starts inherits its environment, and with it
  * our library; only one of these processes is the program. `ckpt run` puts its
- * identity into CKPT_ALONE: process id and start time, "%010u-%020lu". execve
+ * identity into CKPT_NON_MPI: process id and start time, "%010u-%020lu". execve
  * does not change it, and no other process of this host ever has the same.
  */
 #ifndef CKPT_IDENTITY_H
@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 
-#define CKPT_IDENTITY_VARIABLE "CKPT_ALONE"
+#define CKPT_IDENTITY_VARIABLE "CKPT_NON_MPI"
 #define CKPT_IDENTITY_SIZE     32 /* 10 + 1 + 20 digits and the NUL */
 
 /* Writes the identity of this process; empty if /proc cannot be read. Context:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * callback.c - the slow path into a call: for threads one at a time (lane.c
+ * callback.c - the slow path into a call: for threads one at a time (thread_context.c
  * handles simultaneous threads), and for calls from application code that runs
  * inside a call.
  */
@@ -66,30 +66,30 @@ int ckpt_in_callback(void)
  * the code runs without the lock. */
 static void enter_multiple(struct ckpt_callback *outer)
 {
-    struct ckpt_lane *lane = ckpt_lane_own;
+    struct ckpt_thread_context *context = ckpt_thread_context_own;
 
-    if (lane->serving) {
-        ckpt_lane_offer();
+    if (context->serving) {
+        ckpt_thread_context_offer();
     } else {
-        ckpt_lane_open();
+        ckpt_thread_context_open();
     }
     *outer = (struct ckpt_callback){
-        .state = lane->open,
-        .serving = lane->serving,
-        .offers = lane->serving && lane->offers};
-    lane->open = 0;
-    lane->serving = 0;
+        .state = context->open,
+        .serving = context->serving,
+        .offers = context->serving && context->offers};
+    context->open = 0;
+    context->serving = 0;
 }
 
 /* An operation returns into the lower half, whose locks the thread may hold. So it
  * must not wait for our lock before it leaves the lower half. */
 static void leave_multiple(const struct ckpt_callback *outer)
 {
-    ckpt_lane_own->serving = outer->serving;
-    ckpt_lane_own->open =
-        outer->offers ? ckpt_lane_offer_over() : outer->state;
-    if (ckpt_lane_own->open && ckpt_lane_own->below == 0) {
-        ckpt_lane_close();
+    ckpt_thread_context_own->serving = outer->serving;
+    ckpt_thread_context_own->open =
+        outer->offers ? ckpt_thread_context_offer_over() : outer->state;
+    if (ckpt_thread_context_own->open && ckpt_thread_context_own->below == 0) {
+        ckpt_thread_context_close();
     }
 }
 
@@ -227,7 +227,7 @@ void ckpt_begin_long(void)
         return;
     }
     if (ckpt_multiple) {
-        ckpt_lane_lock();
+        ckpt_thread_context_lock();
         ckpt_state = CKPT_STATE_CRITICAL;
     } else if (ckpt_in_callback() ||
                (ckpt_slow_path & CKPT_SLOW_THREADS) == 0) {
@@ -243,7 +243,7 @@ void ckpt_end_long(void)
         return;
     }
     if (ckpt_multiple) {
-        ckpt_lane_end();
+        ckpt_thread_context_end();
     } else if (ckpt_in_callback()) {
         ckpt_state = callback_state;
     } else if ((ckpt_slow_path & CKPT_SLOW_THREADS) == 0) {

@@ -13,9 +13,9 @@
  * ckpt_callback_leave(). */
 struct ckpt_callback {
     uintptr_t thread;
-    int state; /* with several threads in MPI: the lane was open */
+    int state; /* with several threads in MPI: the context was open */
     int slow_path;
-    int serving, offers; /* of the thread's lane, with several threads */
+    int serving, offers; /* of the thread's context, with several threads */
 };
 
 /* Called before and after application code. Context: between ckpt_begin and ckpt_end, with

@@ -11,7 +11,7 @@
 #define CKPT_CROSSING_H
 
 #include "lower/lower.h"
-#include "runtime/lane.h"
+#include "runtime/thread_context.h"
 #include "sys/thread_pointer.h"
 
 #include "functions.h" /* generated: enum ckpt_function { CKPT_FN_Send, ... } */
@@ -42,7 +42,7 @@ extern volatile int ckpt_pending;
 #define CKPT_SLOW_THREADS 1  /* one at a time (SERIALIZED) */
 #define CKPT_SLOW_CALLBACK 2
 #define CKPT_SLOW_OUTSIDE 4
-#define CKPT_SLOW_MULTIPLE 8 /* at once: runtime/lane.h */
+#define CKPT_SLOW_MULTIPLE 8 /* at once: runtime/thread_context.h */
 extern int ckpt_slow_path;
 void ckpt_begin_long(void);
 void ckpt_end_long(void);
@@ -103,10 +103,10 @@ static inline __attribute__((always_inline)) uintptr_t ckpt_enter(void)
     struct ckpt_halves *halves = &ckpt_halves[0];
 
     if (__builtin_expect(ckpt_multiple, 0)) {
-        struct ckpt_lane *lane = ckpt_lane_get();
+        struct ckpt_thread_context *context = ckpt_thread_context_get();
 
-        lane->below++;
-        halves = lane->halves;
+        context->below++;
+        halves = context->halves;
     }
     halves->upper = upper;
     ckpt_thread_pointer_set(halves->lower);
@@ -117,9 +117,9 @@ static inline __attribute__((always_inline)) void ckpt_leave(uintptr_t upper)
 {
     ckpt_thread_pointer_set(upper);
     if (__builtin_expect(ckpt_multiple, 0)) {
-        ckpt_lane_own->below--;
-        if (ckpt_lane_own->open) {
-            ckpt_lane_close();
+        ckpt_thread_context_own->below--;
+        if (ckpt_thread_context_own->open) {
+            ckpt_thread_context_close();
         }
     }
 }
@@ -142,11 +142,11 @@ static inline __attribute__((always_inline)) uintptr_t ckpt_enter_to_wait(void)
 }
 
 /* Called before ckpt_enter for a call that may have to wait for other ranks: opens the
- * lane. */
+ * context. */
 static inline void ckpt_let_others(void)
 {
     if (__builtin_expect(ckpt_multiple, 0)) {
-        ckpt_lane_open();
+        ckpt_thread_context_open();
     }
 }
 

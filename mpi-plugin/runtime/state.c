@@ -6,5 +6,5 @@
 
 struct ckpt_checkpoint ckpt_checkpoint;
 int ckpt_epoch_open;
-int ckpt_alone;
+int ckpt_non_mpi;
 int ckpt_resumed;

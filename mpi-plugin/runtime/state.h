@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * state.h - what every folder may know of the checkpoint under way: plain words. Only
- * cut/ changes them; alone/ sets ckpt_alone.
+ * cut/ changes them; non_mpi/ sets ckpt_non_mpi.
  */
 #ifndef CKPT_STATE_H
 #define CKPT_STATE_H
@@ -27,7 +27,7 @@ struct ckpt_checkpoint {
     int vain;            /* consecutive unsuccessful tests */
     int helping;         /* turns for which it progresses the lower half, for another
                             rank's sake, before it runs on */
-    uint64_t taken;      /* ckpt_lane_times_taken() when last reported */
+    uint64_t taken;      /* ckpt_thread_context_times_taken() when last reported */
     volatile int signalled; /* a signal came during a service */
     uint64_t epoch;
 };
@@ -36,9 +36,9 @@ extern struct ckpt_checkpoint ckpt_checkpoint;
 /* 1 while this rank is open: cut/messages/epoch.h. */
 extern int ckpt_epoch_open;
 
-/* 1 while this process is a rank without MPI (alone/alone.h). Then no function of the lower
+/* 1 while this process is a rank without MPI (non_mpi/non_mpi.h). Then no function of the lower
  * half may be called, and MPI_COMM_WORLD has no members. */
-extern int ckpt_alone;
+extern int ckpt_non_mpi;
 
 /* 1 if this process was restored from an image. */
 extern int ckpt_resumed;

@@ -4,7 +4,7 @@
  */
 #include "start/init.h"
 
-#include "alone/alone.h"
+#include "non_mpi/non_mpi.h"
 #include "cut/messages/partition.h"
 #include "cut/messages/synchronous_send.h"
 #include "cut/service/service.h"
@@ -13,7 +13,7 @@
 #include "independent/page.h"
 #include "link/rank_page.h"
 #include "runtime/crossing.h"
-#include "runtime/foreign.h"
+#include "runtime/abi_check.h"
 #include "runtime/runtime.h"
 #include "start/load.h"
 
@@ -37,7 +37,7 @@ static int allow_threads(void)
     int error = 0;
 
     if (ckpt_thread_level == MPI_THREAD_MULTIPLE) {
-        error = ckpt_lanes_open();
+        error = ckpt_thread_contexts_open();
     }
     if (ckpt_thread_level >= MPI_THREAD_SERIALIZED) {
         ckpt_allow_threads();
@@ -50,8 +50,8 @@ void ckpt_start_library(void)
     extern char **environ;
     struct ckpt_failure failure = {0};
 
-    ckpt_alone_end();
-    if (ckpt_foreign_mpi(&failure) != 0) {
+    ckpt_non_mpi_end();
+    if (ckpt_check_mpi_abi(&failure) != 0) {
         ckpt_runtime_give_up(&failure);
     }
     ckpt_runtime_open_process();

@@ -76,7 +76,7 @@ int ckpt_load(char *const environment[], uint64_t vdso, struct ckpt_failure *fai
     if (error != 0) {
         return error;
     }
-    ckpt_lanes_forget(ckpt_lower.thread_pointer);
+    ckpt_thread_contexts_forget(ckpt_lower.thread_pointer);
     CKPT_INVARIANT(ckpt_lower.thread_pointer != 0 && ckpt_lower.thread_pointer % 16 == 0);
     for (i = 0; i < CKPT_FN_COUNT; i++) {
         if (ckpt_lower_function[i] == NULL) {
@@ -121,7 +121,7 @@ int ckpt_load_start(struct ckpt_failure *failure)
 {
     int error = init_lower(failure);
 
-    return error == 0 ? ckpt_lanes_renew(failure) : error;
+    return error == 0 ? ckpt_thread_contexts_renew(failure) : error;
 }
 
 /* Fills the table: before MPI_Init every entry is missing_function. */

@@ -8,7 +8,7 @@
  */
 #include "start/resume.h"
 
-#include "alone/alone.h"
+#include "non_mpi/non_mpi.h"
 #include "base/invariant.h"
 #include "base/text.h"
 #include "cut/collectives/collective.h"
@@ -104,8 +104,8 @@ static int load(const struct ckpt_resume_info *info, struct ckpt_failure *failur
 {
     int error;
 
-    if (ckpt_alone) {
-        ckpt_alone_resume(info);
+    if (ckpt_non_mpi) {
+        ckpt_non_mpi_resume(info);
         return 0;
     }
     error = ckpt_load((char *const *)(uintptr_t)info->environment, info->vdso, failure);
@@ -132,7 +132,7 @@ static int start_signals(struct ckpt_failure *failure)
 static int rebuild(const struct ckpt_resume_info *info,
                    struct ckpt_failure *failure)
 {
-    int error = ckpt_alone ? ckpt_rank_page_open(0, 1)
+    int error = ckpt_non_mpi ? ckpt_rank_page_open(0, 1)
                              : ckpt_rank_page_open(MPI_COMM_WORLD->rank,
                                                    MPI_COMM_WORLD->size);
 
@@ -146,7 +146,7 @@ static int rebuild(const struct ckpt_resume_info *info,
                          info->message_log_size);
     error = ckpt_system_v_rejoin(
         (int64_t)(info->restart_started / NANOSECONDS), failure);
-    if (error == 0 && !ckpt_alone) {
+    if (error == 0 && !ckpt_non_mpi) {
         error = ckpt_rebuild(failure);
     }
     if (error == 0 && ckpt_independent_restarted() != MPI_SUCCESS) {

@@ -15,14 +15,14 @@
 
 void *ckpt_lower_function[CKPT_FN_COUNT];
 int ckpt_multiple; /* so no thread contexts exist: */
-__thread struct ckpt_lane *ckpt_lane_own;
+__thread struct ckpt_thread_context *ckpt_thread_context_own;
 
-struct ckpt_lane *ckpt_lane_get(void)
+struct ckpt_thread_context *ckpt_thread_context_get(void)
 {
     abort();
 }
 
-void ckpt_lane_close(void)
+void ckpt_thread_context_close(void)
 {
     abort();
 }

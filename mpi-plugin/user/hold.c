@@ -5,6 +5,7 @@
 #include "user/hold.h"
 
 #include "base/text.h"
+#include "cut/messages/epoch.h"
 #include "cut/messages/report.h"
 #include "cut/service/attach.h"
 #include "cut/service/service.h"

@@ -10,7 +10,7 @@
 #include "handles/attribute.h"
 #include "handles/communicator.h"
 #include "handles/wrapper.h"
-#include "runtime/foreign.h"
+#include "runtime/abi_check.h"
 #include "runtime/runtime.h"
 #include "runtime/uncovered.h"
 
@@ -26,7 +26,7 @@ static void refuse_caller(const void *address)
 {
     struct ckpt_failure failure = {0};
 
-    if (ckpt_foreign_fortran(address, &failure) != 0) {
+    if (ckpt_check_fortran_abi(address, &failure) != 0) {
         ckpt_runtime_give_up(&failure);
     }
 }

@@ -5,7 +5,7 @@ import functools
 import subprocess
 import sys
 
-from .settings import PATIENCE
+from .settings import TIMEOUT
 
 # Seconds added to the uptime of a simulated host. The real host then looks as if it had been
 # started later.
@@ -22,7 +22,7 @@ def on_host(up):
 def _read(*words):
     return float(
         subprocess.run(
-            [*words, *CLOCK], capture_output=True, check=True, text=True, timeout=PATIENCE
+            [*words, *CLOCK], capture_output=True, check=True, text=True, timeout=TIMEOUT
         ).stdout
     )
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from . import processes
 from .lab import Lab
 from .network import Network, ip
-from .settings import PATIENCE
+from .settings import TIMEOUT
 
 HEAD = "head"  # the node without ranks
 
@@ -240,7 +240,7 @@ class Cluster:
     def _kill(pids):
         for pid in pids:
             processes.kill(pid)
-        assert processes.wait_until_gone(pids, PATIENCE)
+        assert processes.wait_until_gone(pids, TIMEOUT)
 
     def lose(self, name):
         """Replaces the node by a new one of the same name."""

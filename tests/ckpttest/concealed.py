@@ -7,7 +7,7 @@ import random
 import re
 from pathlib import Path
 
-from . import alone, inputs, trees
+from . import inputs, non_mpi, trees
 
 # Messages about failures of single objects.
 COMPLAINT = re.compile(r"ckpt: .*(reveal|conceal|it stays|files cannot)")
@@ -92,7 +92,7 @@ def start(lab, program, *options, **settings):
     """Starts the program under `ckpt run --files conceal`."""
     command = lab.mpirun_command(program)
     program.prepare(lab.work)
-    return alone.start(lab, *command, options=["--files", "conceal", *options], **settings)
+    return non_mpi.start(lab, *command, options=["--files", "conceal", *options], **settings)
 
 
 def wait_until_revealed(lab, job):
@@ -103,7 +103,7 @@ def wait_until_revealed(lab, job):
         notes = [json.loads(p.read_text("utf-8")) for p in lab.store.glob("*/journal/revealed")]
         return any(note["is_done"] and note["checkpoint"] for note in notes)
 
-    alone.wait_until(job, is_done)
+    non_mpi.wait_until(job, is_done)
     return trees.look_at(lab.work)
 
 
@@ -122,7 +122,7 @@ def run_tree(lab, kills, seed, ranks=2, steps=None):
     job = start(lab, TreeOf(trees.program(directory, steps, seed, ranks)), *options)
     newest = 0
     while counts["kills"] < kills and job.run_on(0.02):
-        found = alone.newest(lab.store)
+        found = non_mpi.newest(lab.store)
         if found > newest and job.run_on(chance.uniform(0.05, 0.6)):
             newest = found
             counts["kills"] += inputs.kill_a_rank(lab, chance)
@@ -133,7 +133,7 @@ def run_tree(lab, kills, seed, ranks=2, steps=None):
     assert set(shown.values()) == {1}, [line for line, n in shown.items() if n > 1]
     trees.require_same(trees.expected_tree(lab, steps, seed, ranks), trees.look_at(directory))
     assert not list(Path(directory).rglob(".ckpt*"))
-    counts["checkpoints"] = alone.newest(lab.store)
+    counts["checkpoints"] = non_mpi.newest(lab.store)
     return counts
 
 

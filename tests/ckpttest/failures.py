@@ -20,7 +20,7 @@ from .lab import Lab
 NAME = "job"
 NODES = 4
 SPARES = 2
-PATIENCE = 180  # seconds for a job to go on
+TIMEOUT = 180  # seconds for a job to go on
 NOTICED = re.compile(r"^ckpt: .*(the rest of the job is ended|; restart \d+ of)")
 RESTART = re.compile(r"^ckpt: .*; restart \d+ of")
 
@@ -158,7 +158,7 @@ class Run:
                 self.box.command(node, "sh", "-c", show),
                 capture_output=True,
                 text=True,
-                timeout=PATIENCE,
+                timeout=TIMEOUT,
                 check=False,
             )
             print(f"{node}:", done.stdout, done.stderr, sep="\n")
@@ -170,7 +170,7 @@ class Run:
 
     def _await(self, pattern, begin):
         """Seconds from `begin` to the next line with the pattern."""
-        self.job.wait_for(pattern, timeout=PATIENCE)
+        self.job.wait_for(pattern, timeout=TIMEOUT)
         index = self.job._next - 1  # pylint: disable=protected-access
         return self.job.times[index] - begin
 
@@ -193,8 +193,8 @@ class Run:
             waits.communicate()
         elif kind == "rank_killed_in_restart":
             self.injector.rank_killed()
-            self.job.wait_for(RESTART, timeout=PATIENCE)
-            deadline = time.monotonic() + PATIENCE
+            self.job.wait_for(RESTART, timeout=TIMEOUT)
+            deadline = time.monotonic() + TIMEOUT
             while not self._restarting():
                 assert time.monotonic() < deadline
                 self.job.run_on(0.01)
@@ -237,7 +237,7 @@ class Run:
     def _is_saved_anew(self):
         """Waits for a checkpoint since the last failure: `ckpt run` gives up a program whose rank
         is killed again and again without a checkpoint. Returns False if the job is over."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while True:
             numbers = [entry["number"] for entry in self.lab.checkpoints()]
             if max(numbers, default=0) > self.newest:
@@ -245,7 +245,7 @@ class Run:
                 return True
             if time.monotonic() >= deadline:
                 status = self.lab.ckpt("status", NAME, "--json").stdout
-                raise JobError(self.job, f"not saved in {PATIENCE} s: {status}")
+                raise JobError(self.job, f"not saved in {TIMEOUT} s: {status}")
             if not self.job.run_on(0.1):
                 return False
 
@@ -298,7 +298,7 @@ def run_failures(directory, make_program, count, chance, levels=""):
             while sum((counts + run.counts)[kind] for kind in failures) < count:
                 if not run.fail_once():
                     break
-            run.job.succeed(10 * PATIENCE)
+            run.job.succeed(10 * TIMEOUT)
             assert run.lab.answer(program, run.job) == native
             counts["right answers"] += 1
         except Exception:

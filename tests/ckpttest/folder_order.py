@@ -72,7 +72,7 @@ TREES = (
             "cut/collectives",
             "cut/image",
             "cut/service",
-            "independent/log user alone",
+            "independent/log user non_mpi",
             "independent",
             "independent/calls",
             "wrap",
@@ -90,7 +90,7 @@ TREES = (
         },
         outside=("adapt", "adapt_*", "generate", "tests"),
         interposers=("interpose", "lower/host"),
-        apart=("independent user alone",),
+        apart=("independent user non_mpi",),
     ),
     Tree(
         name="launcher",

@@ -5,7 +5,7 @@ report the same error class to the same error handler."""
 import re
 
 from .programs import Program
-from .settings import APPS, PATIENCE
+from .settings import APPS, TIMEOUT
 
 # Outcomes of Open MPI alone for which a comparison says nothing.
 _WORTHLESS = ("crashes", "hangs")
@@ -54,25 +54,25 @@ def _agree(name, native, ours):
     return native == ours
 
 
-def _run(start, directory, every, patience, skip=None):
+def _run(start, directory, every, timeout, skip=None):
     """Returns the outcomes of a run that `start` starts."""
     found = {}
     for part in ("outside", "inside"):
         job = start(_program(part, directory / "data", every, skip))
-        job.finish(patience)
+        job.finish(timeout)
         assert _LAST_LINE in job.lines, "\n".join(job.lines[-20:])
         found.update(_outcomes(job.lines))
     return found
 
 
-def run_fuzz(lab, every, patience=10 * PATIENCE):
+def run_fuzz(lab, every, timeout=10 * TIMEOUT):
     """Runs one of `every` cases with and without ckpt. Returns the unexplained differences as
     lines, the explained differences as lines, and how many cases were compared and left out."""
-    native = _run(lab.start_native, lab.directory, every, patience)
+    native = _run(lab.start_native, lab.directory, every, timeout)
     left_out = [name for name, what in native.items() if what in _WORTHLESS]
     skip = lab.directory / "skip"
     skip.write_text("".join(f"{name}\n" for name in left_out))
-    ours = _run(lab.start, lab.directory, every, patience, skip)
+    ours = _run(lab.start, lab.directory, every, timeout, skip)
     different, explained = [], []
     compared = sorted(set(native) - set(left_out))
     for name in compared:

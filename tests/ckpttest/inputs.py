@@ -12,7 +12,7 @@ import termios
 import threading
 import time
 
-from . import alone, processes
+from . import non_mpi, processes
 
 STAGES = 60
 LAMMPS = """units lj
@@ -121,14 +121,14 @@ SOURCES = {
 
 def start(lab, command, stdin, *options):
     """Starts the command under `ckpt run`."""
-    run = [lab.ckpt_program, "run", "--name", alone.name(lab), *options, "--", *command]
+    run = [lab.ckpt_program, "run", "--name", non_mpi.name(lab), *options, "--", *command]
     # pylint: disable-next=protected-access
     return lab._start(run, {}, stdin)
 
 
 def kill_a_rank(lab, chance):
     """Sends SIGKILL to a random rank. Returns False if no rank runs just now."""
-    found = alone.status(lab)
+    found = non_mpi.status(lab)
     ranks = found["ranks"] if found else []
     pids = [rank["pid"] for rank in ranks if rank["pid"] > 0]
     if not pids:
@@ -146,7 +146,7 @@ def torment(lab, job, chance, kills, pauses=(0.1, 0.6)):
     """Saves and kills at random moments until the job ends; counts both."""
     counts = collections.Counter()
     while counts["kills"] < kills and job.run_on(chance.uniform(*pauses)):
-        if lab.ckpt("checkpoint", alone.name(lab)).returncode != 0:
+        if lab.ckpt("checkpoint", non_mpi.name(lab)).returncode != 0:
             # The ranks are just starting; two kills without a checkpoint would end the job.
             continue
         counts["checkpoints"] += 1
@@ -195,7 +195,7 @@ def run_lammps_by_srun(cluster, directory, kills, seed):
         newest = 0
         while totals["kills"] < kills and job.facts()["JobState"] == "RUNNING":
             time.sleep(chance.uniform(0.1, 1))  # a random moment
-            found = alone.newest(directory / "ckpt")
+            found = non_mpi.newest(directory / "ckpt")
             if found == newest:
                 continue  # two kills without a checkpoint between them end the job
             newest = found

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from . import processes
-from .settings import PATIENCE
+from .settings import TIMEOUT
 
 
 class JobError(AssertionError):
@@ -62,7 +62,7 @@ class Job:
             self._ended = True
             self._news.notify_all()
 
-    def wait_for(self, pattern, timeout=PATIENCE, count=1):
+    def wait_for(self, pattern, timeout=TIMEOUT, count=1):
         """Waits for the count-th next line that matches the pattern; returns the match."""
         regex = re.compile(pattern)
         deadline = time.monotonic() + timeout
@@ -92,7 +92,7 @@ class Job:
         for path in self._holds:
             path.unlink(missing_ok=True)
 
-    def finish(self, timeout=PATIENCE):
+    def finish(self, timeout=TIMEOUT):
         """Waits for the end; returns the exit code (negative: killed by a signal)."""
         self.let_end()
         with self._news:
@@ -101,7 +101,7 @@ class Job:
         self._reader.join()
         return self.process.wait(timeout)
 
-    def succeed(self, timeout=PATIENCE):
+    def succeed(self, timeout=TIMEOUT):
         """Waits for the end, which must be a success; returns all lines."""
         code = self.finish(timeout)
         if code != 0:
@@ -120,10 +120,10 @@ class Job:
         shared = set().union(*(processes.shared_memory_of(p) for p in ranks))
         for pid in [*ranks, self.pid]:
             processes.kill(pid)
-        self.process.wait(PATIENCE)
-        if not processes.wait_until_gone(ranks, PATIENCE):
+        self.process.wait(TIMEOUT)
+        if not processes.wait_until_gone(ranks, TIMEOUT):
             raise JobError(self, "a killed rank does not go away")
-        self._reader.join(PATIENCE)
+        self._reader.join(TIMEOUT)
         self._remove_leftovers(shared)
 
     def _remove_leftovers(self, shared):

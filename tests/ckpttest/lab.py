@@ -9,10 +9,10 @@ from pathlib import Path
 
 from . import processes
 from .job import Job
-from .settings import INSTALL, MPIRUN, PATIENCE, TUNE, environment
+from .settings import INSTALL, MPIRUN, TIMEOUT, TUNE, environment
 
 WAIT_FILE = ".may-not-end"  # in the working directory of the programs
-AGENT_PATIENCE = 10  # seconds for the agent of a killed job to end by itself
+AGENT_TIMEOUT = 10  # seconds for the agent of a killed job to end by itself
 POLL = 0.02  # seconds between polls of a state that cannot be waited for
 
 
@@ -51,10 +51,10 @@ class Lab:
         for job in self.jobs:
             job.kill()
         left = processes.started_with("CKPT_DIR", self.environment()["CKPT_DIR"])
-        if not processes.wait_until_gone(left, AGENT_PATIENCE):
+        if not processes.wait_until_gone(left, AGENT_TIMEOUT):
             for pid in left:
                 processes.kill(pid)
-            assert processes.wait_until_gone(left, PATIENCE), f"{left} do not go away"
+            assert processes.wait_until_gone(left, TIMEOUT), f"{left} do not go away"
 
     def environment(self, **more):
         """Returns the environment of the jobs and commands of this lab."""
@@ -107,7 +107,7 @@ class Lab:
         command += ["--", *options] if options else []
         return self._start(command, more)
 
-    def ckpt(self, *words, timeout=PATIENCE, **more):
+    def ckpt(self, *words, timeout=TIMEOUT, **more):
         """Runs a ckpt command; does not raise for its exit code."""
         return subprocess.run(
             self.wrap([self.ckpt_program, *(str(word) for word in words)]),
@@ -145,7 +145,7 @@ class Lab:
     def wait_for_agent(self, job, name=None):
         """Waits until all ranks have an agent, after the loss of one. name: the job's
         name, if the job does not belong to an mpirun here."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         phase = None
         while phase != "running":
             assert time.monotonic() < deadline, f"still {phase}"
@@ -158,7 +158,7 @@ class Lab:
         """Kills a job; returns when the job's agent has finished, too."""
         (status,) = self.ckpt_json("status", job.pid)
         job.kill()
-        assert processes.wait_until_gone([status["agent_pid"]], PATIENCE)
+        assert processes.wait_until_gone([status["agent_pid"]], TIMEOUT)
 
     def checkpoint(self, job, **more):
         """Saves a job; returns what `ckpt checkpoint` prints about the checkpoint."""
@@ -174,7 +174,7 @@ class Lab:
     def run_native(self, program):
         """Runs a program to its end without ckpt."""
         job = self.start_native(program)
-        lines = job.succeed(5 * PATIENCE)
+        lines = job.succeed(5 * TIMEOUT)
         seconds = time.monotonic() - job.started
         return Outcome(program.answer(lines, self.work), lines, seconds)
 

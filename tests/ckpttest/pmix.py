@@ -5,7 +5,7 @@ import re
 import subprocess
 
 from . import processes
-from .settings import APPS, PATIENCE, environment
+from .settings import APPS, TIMEOUT, environment
 
 MANAGER = APPS / "pmix/manager"
 COMPLETE = -107  # PMIX_JCTRL_CHECKPOINT_COMPLETE
@@ -37,7 +37,7 @@ def ask_as_tool(status, libraries, *ranks, **more):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
         check=False,
     )
     assert done.returncode == 0, done

@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
 
-from . import alone, processes, windows
+from . import non_mpi, processes, windows
 from .job import JobError
 from .lab import POLL, Lab
-from .settings import PATIENCE
+from .settings import TIMEOUT
 
 RANKS = 3
-LONG = 3 * PATIENCE  # ranks that synchronise all the time are slow when others need the cores
+LONG = 3 * TIMEOUT  # ranks that synchronise all the time are slow when others need the cores
 LONGEST_REST = 0.7  # seconds between two kills, at most
 LONGEST_END = 900  # seconds from the last kill to the result, at most
 
@@ -200,7 +200,7 @@ class Run:
         options = [*plan.options, "--max-restarts", 1000, "--back-off", 0]
         command = self.lab.mpirun_command(self.program)
         # The undone steps stay in the files of progress.
-        self.job = alone.start(self.lab, *command, options=options, CKPT_FILES="ignore")
+        self.job = non_mpi.start(self.lab, *command, options=options, CKPT_FILES="ignore")
 
     def close(self):
         """Removes everything that is left."""
@@ -209,9 +209,9 @@ class Run:
     def _await_ranks(self, is_ready):
         """Waits until all ranks run and the job is ready; returns their process ids. None: the job
         is over."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while self.job.run_on(POLL):
-            status = alone.status(self.lab)
+            status = non_mpi.status(self.lab)
             if status and len(status["ranks"]) == RANKS and is_ready(status):
                 return {rank["rank"]: rank["pid"] for rank in status["ranks"]}
             if time.monotonic() > deadline:
@@ -264,7 +264,7 @@ class Run:
     def _await_restart(self, first_line):
         """Waits until `ckpt run` reports a restart while no rank runs. Returns False if the job is
         over."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while not any(RESTART.match(line) for line in self.job.lines[first_line:]):
             if time.monotonic() > deadline:
                 raise JobError(self.job, "a rank was killed, and nothing follows")
@@ -275,7 +275,7 @@ class Run:
     def _await_all(self, numbers, before):
         """Waits until each of these numbers is larger than before. Returns False if the job is
         over."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while any(new <= old for new, old in zip(numbers(), before, strict=True)):
             if time.monotonic() > deadline:
                 raise JobError(self.job, f"{numbers()} is not beyond {before}")

@@ -36,7 +36,7 @@ SAME_ADDRESSES = ["setarch", "--addr-no-randomize"]
 NOT_OURS = TOP / "tests/thread.supp"
 
 # Seconds; unit tests are several times slower, and slower still on a busy machine.
-PATIENCE = 900
+TIMEOUT = 900
 
 
 @dataclass
@@ -95,7 +95,7 @@ def run_unit_tests(directory, result, reports):
                     env=environment(reports),
                     stdout=output,
                     stderr=subprocess.STDOUT,
-                    timeout=PATIENCE,
+                    timeout=TIMEOUT,
                     check=False,
                 ).returncode
         except subprocess.TimeoutExpired:
@@ -113,7 +113,7 @@ def run_end_to_end(directory, result, reports):
     call += [str(TOP / "tests" / name) for name in END_TO_END]
     settings = {
         "CKPT_TEST_BUILD": str(directory),
-        "CKPT_TEST_PATIENCE": "600",
+        "CKPT_TEST_TIMEOUT": "600",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     code = subprocess.run(

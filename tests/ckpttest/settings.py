@@ -16,7 +16,7 @@ OPENMPI5 = BUILD / "ompi5"
 MPICH5 = Path(os.environ.get("CKPT_TEST_MPICH", BUILD / "mpich5"))
 
 # Seconds after which a test gives up waiting for something that ends by itself.
-PATIENCE = float(os.environ.get("CKPT_TEST_PATIENCE", "120"))
+TIMEOUT = float(os.environ.get("CKPT_TEST_TIMEOUT", "120"))
 
 
 def environment(**more):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from . import cluster, processes
 from .job import Job
-from .settings import PATIENCE, environment
+from .settings import TIMEOUT, environment
 
 POLL = 0.1  # seconds between two questions to Slurm
 DAEMONS = ("munged", "slurmctld", "slurmd")
@@ -60,7 +60,7 @@ def missing():
     return "" if cluster.is_possible() else "no network namespaces for this user"
 
 
-def _wait_until(condition, what, timeout=PATIENCE):
+def _wait_until(condition, what, timeout=TIMEOUT):
     """Waits until the condition is true; returns its value."""
     deadline = time.monotonic() + timeout
     while not (found := condition()):
@@ -176,7 +176,7 @@ class Slurm:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
             check=False,
         )
         assert done.returncode == 0 or not check, f"{command}: {done.stdout}{done.stderr}"
@@ -212,7 +212,7 @@ class Slurm:
         """Kills everything that runs on the nodes, jobs and daemons."""
         self.nodes.close()
         for daemon in self.daemons:
-            daemon.wait(PATIENCE)
+            daemon.wait(TIMEOUT)
 
 
 class BatchJob:
@@ -235,7 +235,7 @@ class BatchJob:
             return []
         return self.output.read_text("utf-8", errors="replace").splitlines()
 
-    def wait_for(self, pattern, count=1, timeout=PATIENCE):
+    def wait_for(self, pattern, count=1, timeout=TIMEOUT):
         """Waits until `count` lines of the output match the pattern; returns the last such line."""
         regex = re.compile(pattern)
 
@@ -245,7 +245,7 @@ class BatchJob:
 
         return _wait_until(found, lambda: f"{count} '{pattern}' in {self._tail()}", timeout)
 
-    def wait_for_state(self, *states, timeout=PATIENCE):
+    def wait_for_state(self, *states, timeout=TIMEOUT):
         """Waits until Slurm reports one of these states; returns Slurm's facts."""
 
         def found():
@@ -254,7 +254,7 @@ class BatchJob:
 
         return _wait_until(found, lambda: f"{states}: {self.facts()} {self._tail()}", timeout)
 
-    def succeed(self, timeout=PATIENCE):
+    def succeed(self, timeout=TIMEOUT):
         """Waits until the job is completed; returns Slurm's facts."""
         ends = ("COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "NODE_FAIL", "PREEMPTED")
         facts = self.wait_for_state(*ends, timeout=timeout)

@@ -8,7 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from .settings import PATIENCE
+from .settings import TIMEOUT
 
 CONT, SINGLESTEP, GETREGS, SETREGS, DETACH = 7, 9, 12, 13, 17
 PEEKTEXT, POKETEXT, SEIZE, INTERRUPT = 1, 4, 0x4206, 0x4207
@@ -104,7 +104,7 @@ class Stepper:
 
     def await_signal(self):
         """Waits until a real-time signal is pending for the thread."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while not self._pending() >> (FIRST_REAL_TIME_SIGNAL - 1):
             assert time.monotonic() < deadline, "no signal comes"
             time.sleep(0.001)

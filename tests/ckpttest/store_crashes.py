@@ -21,7 +21,7 @@ from collections import Counter
 from . import processes
 from .failing import FailingFiles
 from .lab import Lab
-from .settings import PATIENCE
+from .settings import TIMEOUT
 
 JOB = f"job-{os.getpid()}"  # ckpt finds jobs of a name wherever they are
 PROGRAM = "ckpt-sleeper"  # a process of this name is a copy of the job
@@ -241,7 +241,7 @@ class Crashes:
                 raise Violation(f"{path} tells of a crash")
 
     def _kill_all(self):
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while found := [pid for pid in self._all() if processes.is_alive(pid)]:
             if time.monotonic() > deadline:
                 raise Violation(f"processes do not go away: {found}")
@@ -251,7 +251,7 @@ class Crashes:
                 started.process.poll()
             time.sleep(0.01)
         for started in self.running:
-            started.process.wait(PATIENCE)
+            started.process.wait(TIMEOUT)
         self.running = []
         self.killed = set()
 

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from . import processes
-from .settings import INSTALL, PATIENCE, environment
+from .settings import INSTALL, TIMEOUT, environment
 
 VICTIM, MALLORY = 5501, 5502
 JOB = "job"
@@ -90,7 +90,7 @@ class TwoUsers:
         """Runs a command to its end as this user."""
         return subprocess.run(
             become(uid, *command), cwd="/", env=self.environment(**more),
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT,
             check=False,
         )  # fmt: skip
 
@@ -134,7 +134,7 @@ class TwoUsers:
 
     def wait_until(self, condition):
         """Waits until the condition is true; returns its value."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while not (found := condition()):
             assert time.monotonic() < deadline, self.output()
             time.sleep(POLL)
@@ -151,7 +151,7 @@ class TwoUsers:
 
     def kill(self):
         """Kills the victim's processes."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         found = True
         while found:
             assert time.monotonic() < deadline

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import alone, inputs
+from . import inputs, non_mpi
 from .lab import Lab
 from .settings import SOURCES
 
@@ -225,7 +225,7 @@ def undisturbed(directory, writer):
 def await_newer(lab, job, newest):
     """Waits for a checkpoint newer than `newest`; returns its number, 0 if the job is over."""
     while job.run_on(0.02):
-        found = alone.newest(lab.store)
+        found = non_mpi.newest(lab.store)
         if found > newest:
             return found
     return 0
@@ -240,7 +240,7 @@ def run(directory, writer, kills, seed, expected, files):
         writer.prepare(lab)
         options = ["--interval", INTERVAL, "--back-off", "10ms", "--max-restarts", 10 * kills]
         options += ["--files", files]
-        job = alone.start(lab, *writer.command(lab), options=options)
+        job = non_mpi.start(lab, *writer.command(lab), options=options)
         newest = 0
         while counts["kills"] < kills:
             newest = await_newer(lab, job, newest)

@@ -4,7 +4,7 @@
  */
 #include "agent/base/log.hpp"
 
-#include "agent/base/last_words.hpp"
+#include "agent/base/crash_handler.hpp"
 #include "agent/base/log_writer.hpp"
 #include "common/error.hpp"
 #include "common/files/files.hpp"
@@ -37,7 +37,7 @@ constexpr const char *pattern = "%Y-%m-%d %H:%M:%S.%e ckptd[%P] %l: %v";
 
 /* The event loop writes to the log and must not wait for a file system that hangs. This holds
  * for the file system with the log file, and while another thread opens that file. */
-class PatientSink : public spdlog::sinks::base_sink<std::mutex>
+class BoundedSink : public spdlog::sinks::base_sink<std::mutex>
 {
   public:
     /* Lines that are not in a file yet, and the number of all lines so far. */
@@ -104,7 +104,7 @@ class PatientSink : public spdlog::sinks::base_sink<std::mutex>
     std::optional<LogWriter> writer_;
 };
 
-std::shared_ptr<PatientSink> sink; /* null: nothing is logged */
+std::shared_ptr<BoundedSink> sink; /* null: nothing is logged */
 
 void append(int file, std::string_view text, const std::filesystem::path &path)
 {
@@ -127,7 +127,7 @@ std::filesystem::path log_path(const std::filesystem::path &directory,
 
 void start_log()
 {
-    sink = std::make_shared<PatientSink>();
+    sink = std::make_shared<BoundedSink>();
     auto logger = std::make_shared<spdlog::logger>("ckptd", sink);
 
     logger->set_level(spdlog::level::from_str(settings::from_environment("CKPT_LOG_LEVEL")));
@@ -153,7 +153,7 @@ void open_log(const std::filesystem::path &directory, const std::string &host)
         fail_errno(errno, "cannot write log {}", path.string());
     }
     if (sink->use(std::move(again), early.count)) {
-        write_last_words(std::move(file));
+        install_crash_handler(std::move(file));
     }
 }
 

@@ -39,14 +39,14 @@ void append(int fd, std::string_view text)
 } // namespace
 
 struct LogWriter::State {
-    State(Fd fd, std::chrono::milliseconds time) : file(std::move(fd)), patience(time) {}
+    State(Fd fd, std::chrono::milliseconds time) : file(std::move(fd)), timeout(time) {}
 
     void work();
-    /* Waits until all lines are written, at most for `patience`. The caller holds the lock. */
+    /* Waits until all lines are written, at most for `timeout`. The caller holds the lock. */
     void wait(std::unique_lock<std::mutex> &lock);
 
     const Fd file;
-    const std::chrono::milliseconds patience;
+    const std::chrono::milliseconds timeout;
     std::mutex mutex;
     std::condition_variable changed;
     std::deque<std::string> lines;
@@ -84,13 +84,13 @@ void LogWriter::State::work()
 void LogWriter::State::wait(std::unique_lock<std::mutex> &lock)
 {
     if (!is_late) {
-        is_late = !changed.wait_for(lock, patience,
+        is_late = !changed.wait_for(lock, timeout,
                                     [this] { return lines.empty() && !is_writing; });
     }
 }
 
-LogWriter::LogWriter(Fd file, std::chrono::milliseconds patience)
-    : state_(std::make_shared<State>(std::move(file), patience))
+LogWriter::LogWriter(Fd file, std::chrono::milliseconds timeout)
+    : state_(std::make_shared<State>(std::move(file), timeout))
 {
     std::thread([state = state_] { state->work(); }).detach();
 }

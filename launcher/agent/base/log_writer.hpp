@@ -15,7 +15,7 @@ namespace ckpt
 {
 
 /* A thread writes the lines. A line is in the file when write() returns, as readers expect. If
- * the file system does not answer within `patience`, write() returns nevertheless. Later calls
+ * the file system does not answer within `timeout`, write() returns nevertheless. Later calls
  * do not wait until the file has caught up. Meanwhile `most_lines` lines are kept, and the file
  * gets the number of dropped lines. */
 class LogWriter
@@ -25,7 +25,7 @@ class LogWriter
 
     /* file: open for appending. */
     explicit LogWriter(Fd file,
-                       std::chrono::milliseconds patience = std::chrono::milliseconds(500));
+                       std::chrono::milliseconds timeout = std::chrono::milliseconds(500));
     /* Waits as write() does. */
     ~LogWriter();
     LogWriter(const LogWriter &) = delete;

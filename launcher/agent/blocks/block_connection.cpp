@@ -40,15 +40,15 @@ namespace
 {
 
 /* A blocking socket with a time limit. */
-class PatientSocket
+class TimedSocket
 {
   public:
-    PatientSocket(Fd socket, std::chrono::milliseconds patience)
+    TimedSocket(Fd socket, std::chrono::milliseconds timeout)
         : socket_(std::move(socket))
     {
-        const auto seconds = std::chrono::floor<std::chrono::seconds>(patience);
+        const auto seconds = std::chrono::floor<std::chrono::seconds>(timeout);
         const timeval wait = {seconds.count(),
-                              std::chrono::microseconds(patience - seconds).count()};
+                              std::chrono::microseconds(timeout - seconds).count()};
         const int on = 1;
 
         const int flags = ::fcntl(socket_.get(), F_GETFL);
@@ -114,7 +114,7 @@ class PatientSocket
 };
 
 /* Receives one frame, and no byte of what follows it. */
-Frame receive_frame(PatientSocket &socket)
+Frame receive_frame(TimedSocket &socket)
 {
     FrameReader reader(longest_handshake);
     std::string bytes(sizeof(FrameHeader), '\0');
@@ -133,7 +133,7 @@ Frame receive_frame(PatientSocket &socket)
     return frame.value();
 }
 
-SessionKeys shake_hands(PatientSocket &socket, const PeerAddress &address,
+SessionKeys shake_hands(TimedSocket &socket, const PeerAddress &address,
                         const PeerIdentity &self)
 {
     CallerHandshake handshake(address, self, block_purpose);
@@ -150,10 +150,10 @@ class BlockConnection::Parts
 {
   public:
     Parts(Fd socket, const PeerAddress &address, const PeerIdentity &self,
-          std::chrono::milliseconds patience, const OpenFabric &open_fabric)
-        : socket_(std::move(socket), patience), keys_(shake_hands(socket_, address, self)),
+          std::chrono::milliseconds timeout, const OpenFabric &open_fabric)
+        : socket_(std::move(socket), timeout), keys_(shake_hands(socket_, address, self)),
           outgoing_(keys_.from_caller), incoming_(keys_.from_listener),
-          tags_(keys_.from_listener.derive(block_purpose)), patience_(patience),
+          tags_(keys_.from_listener.derive(block_purpose)), timeout_(timeout),
           fabric_(open_fabric()), provider_(fabric_ ? fabric_->provider() : "")
     {
     }
@@ -295,11 +295,11 @@ class BlockConnection::Parts
         if (!fabric_) {
             fail("something was lent that was not asked for");
         }
-        fabric_->read(lent, offset, block, patience_, socket_.is_cancelled());
+        fabric_->read(lent, offset, block, timeout_, socket_.is_cancelled());
         has_used_fabric_ = true;
     }
 
-    PatientSocket socket_;
+    TimedSocket socket_;
     SessionKeys keys_;
     FrameSeal outgoing_, incoming_;
     BlockTags tags_;
@@ -307,7 +307,7 @@ class BlockConnection::Parts
     std::vector<std::byte> spare_; /* a block of which the caller wanted only a part */
     std::span<std::byte> rest_;    /* the part of `spare_` that is not read yet */
 
-    const std::chrono::milliseconds patience_;
+    const std::chrono::milliseconds timeout_;
     std::unique_ptr<fabric::Endpoint> fabric_;
     std::string provider_; /* provider to request lending with; empty: request none */
     std::string refusal_;
@@ -317,9 +317,9 @@ class BlockConnection::Parts
 /* ---- A connection ------------------------------------------------------------------ */
 
 BlockConnection::BlockConnection(Fd socket, const PeerAddress &address,
-                                 const PeerIdentity &self, std::chrono::milliseconds patience,
+                                 const PeerIdentity &self, std::chrono::milliseconds timeout,
                                  const OpenFabric &open_fabric)
-    : parts_(std::make_unique<Parts>(std::move(socket), address, self, patience,
+    : parts_(std::make_unique<Parts>(std::move(socket), address, self, timeout,
                                      open_fabric))
 {
 }

@@ -35,14 +35,14 @@ class BlockConnection
         std::uint64_t next = 0, end = 0;
     };
 
-    /* socket: connected to the server at `address`, which the handshake verifies. patience:
+    /* socket: connected to the server at `address`, which the handshake verifies. timeout:
      * longest time without any byte. open_fabric: returns the endpoint that reads files which
      * the server lends; null: all bytes come through the socket. It is called after the
      * handshake, as it may take longer than the server gives an unauthenticated peer. Throws
      * Error, as all functions do. An error that the server reports about a file does not end the
      * connection. */
     BlockConnection(Fd socket, const PeerAddress &address, const PeerIdentity &self,
-                    std::chrono::milliseconds patience,
+                    std::chrono::milliseconds timeout,
                     const OpenFabric &open_fabric);
     ~BlockConnection();
 

@@ -10,7 +10,7 @@
 #include "agent/blocks/block_request.hpp"
 #include "agent/blocks/block_tags.hpp"
 #include "agent/links/frame_stream.hpp"
-#include "agent/blocks/lent_files.hpp"
+#include "agent/blocks/registered_memory.hpp"
 #include "agent/base/rejected_frames.hpp"
 #include "agent/blocks/served_file.hpp"
 #include "common/event_loop.hpp"
@@ -67,7 +67,7 @@ class BlockSession
     std::optional<ServedFile> file_; /* the file of the range that is being sent */
     std::uint64_t next_ = 0, range_end_ = 0;
     bool is_lent_ = false; /* send only the tags of this range */
-    LentFiles lent_;
+    RegisteredMemory lent_;
 
     std::vector<std::byte> output_; /* a block with its tag, a tag alone, or an answer */
     std::size_t sent_ = 0;          /* bytes of `output_` that are sent */

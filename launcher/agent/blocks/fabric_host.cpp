@@ -5,7 +5,7 @@
 #include "config.h"
 #include "agent/blocks/fabric_host.hpp"
 
-#include "common/fault.hpp"
+#include "common/fault_injection.hpp"
 
 #include <spdlog/spdlog.h>
 

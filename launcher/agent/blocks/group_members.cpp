@@ -26,7 +26,7 @@ std::unique_ptr<redundancy::BlockSource> connect(const std::string &place,
         fail("invalid place of a node '{}'", place);
     }
     return std::make_unique<redundancy::RemoteSource>(
-        *address, self, directory, redundancy::RemoteSource::usual_patience, &fabric);
+        *address, self, directory, redundancy::RemoteSource::usual_timeout, &fabric);
 }
 
 } // namespace

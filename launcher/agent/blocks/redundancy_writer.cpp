@@ -8,7 +8,7 @@
 #include "agent/blocks/group_members.hpp"
 #include "common/background.hpp"
 #include "common/error.hpp"
-#include "common/fault.hpp"
+#include "common/fault_injection.hpp"
 #include "common/invariant.hpp"
 #include "image/store/checkpoint_files.hpp"
 #include "redundancy/protect.hpp"

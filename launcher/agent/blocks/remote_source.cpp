@@ -33,11 +33,11 @@ try {
 } // namespace
 
 RemoteSource::RemoteSource(const PeerAddress &address, const PeerIdentity &self,
-                           std::string directory, std::chrono::milliseconds patience,
+                           std::string directory, std::chrono::milliseconds timeout,
                            FabricUse *fabric)
     : address_(address), self_(self),
       host_(address.hosts.empty() ? "a node without addresses" : address.hosts.front()),
-      directory_(std::move(directory)), patience_(patience), fabric_(fabric)
+      directory_(std::move(directory)), timeout_(timeout), fabric_(fabric)
 {
     connection_ = naming("checkpoints", host_, [&] { return connect(fabric_); });
 }
@@ -59,7 +59,7 @@ std::unique_ptr<BlockConnection> RemoteSource::connect(FabricUse *fabric) const
                 return fabric == nullptr ? nullptr : fabric->open(host_, local);
             };
             return std::make_unique<BlockConnection>(std::move(reached.socket), address_,
-                                                     self_, patience_, open);
+                                                     self_, timeout_, open);
         } catch (const Error &error) {
             failure = error.what();
         }

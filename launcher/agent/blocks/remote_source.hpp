@@ -24,7 +24,7 @@ class RemoteSource : public BlockSource
 {
   public:
     /* Longest time without any of the requested bytes. */
-    static constexpr std::chrono::seconds usual_patience{10};
+    static constexpr std::chrono::seconds usual_timeout{10};
 
     /* Connects, and verifies the server. address: of the BlockServer, with the job's key.
      * directory: JOB/NUMBER. fabric: opens an endpoint, or null; must live longer. If the fabric
@@ -32,7 +32,7 @@ class RemoteSource : public BlockSource
      * server reports about a file does not end the connection. */
     RemoteSource(const PeerAddress &address, const PeerIdentity &self,
                  std::string directory,
-                 std::chrono::milliseconds patience = usual_patience,
+                 std::chrono::milliseconds timeout = usual_timeout,
                  FabricUse *fabric = nullptr);
     ~RemoteSource() override;
 
@@ -56,7 +56,7 @@ class RemoteSource : public BlockSource
     const PeerAddress address_;
     const PeerIdentity self_;
     const std::string host_, directory_;
-    const std::chrono::milliseconds patience_;
+    const std::chrono::milliseconds timeout_;
     FabricUse *const fabric_; /* may be null */
     std::mutex mutex_; /* protects the members below, which cancel() uses */
     std::unique_ptr<BlockConnection> connection_;

@@ -89,7 +89,7 @@ Agent::Agent(const Settings &settings)
                       supervisor_->rank_gone(rank, std::move(process));
                   }
               },
-              [this](const SalvageNews &news) { salvage(news); }}),
+              [this](const SalvageEvent &news) { salvage(news); }}),
       control_(loop_, rejected_,
                {[this](ClientId client, const control::Request &request) {
                     this->request(client, request);
@@ -295,7 +295,7 @@ bool Agent::note(const control::Request &request)
     if (!coordinator_) {
         return false;
     }
-    LauncherNews &news = coordinator_->launcher_news();
+    PmixEventLog &news = coordinator_->pmix_events();
     if (request.command == "registered") {
         news.registered(request.by, request.code);
     } else if (request.command == "declared") {
@@ -382,9 +382,9 @@ control::Status Agent::status() const
     return status;
 }
 
-void Agent::salvage(const SalvageNews &news)
+void Agent::salvage(const SalvageEvent &news)
 {
-    if (news.kind == SalvageNews::Kind::failed) {
+    if (news.kind == SalvageEvent::Kind::failed) {
         salvage_error_ = news.why;
     }
     if (supervisor_) {

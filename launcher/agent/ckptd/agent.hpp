@@ -60,7 +60,7 @@ class Agent
     bool note(const control::Request &request);
     void answer(ClientId client, const control::Reply &reply);
     control::Status status() const;
-    void salvage(const SalvageNews &news);
+    void salvage(const SalvageEvent &news);
     RejectedFrames::Counts rejected() const;
     void tell_metrics(Time now);
     bool may_have_to_copy(Time now) const;

@@ -42,7 +42,7 @@ constexpr auto progress_tick = std::chrono::milliseconds(100);
 constexpr auto cap_tick = std::chrono::milliseconds(250);
 constexpr auto periodic_retry = std::chrono::seconds(1);
 /* How long the survivors of a dead rank may take to stop. */
-constexpr auto salvage_patience = std::chrono::seconds(10);
+constexpr auto salvage_timeout = std::chrono::seconds(10);
 constexpr std::size_t longest_program_name = 100;
 
 CutProtocol::Options machine_options(const Settings &settings)
@@ -303,15 +303,15 @@ void Coordinator::begin(std::vector<Waiting> clients, Time now, Protocol protoco
     for (const Waiting &waiting : clients_) {
         attempt_.then = std::max(attempt_.then, waiting.then);
     }
-    if (ghost_ >= 0) { /* the dead rank cannot run on, and so the others cannot either */
-        attempt_.replayed = ghost_;
+    if (proxy_ >= 0) { /* the dead rank cannot run on, and so the others cannot either */
+        attempt_.replayed = proxy_;
         attempt_.then = Then::kill;
         protocol = Protocol::sync_and_stop;
     }
     attempt_.cpu_before = process_cpu_seconds();
     attempt_.stagger = choice_.stagger();
     attempt_.lanes = lanes(attempt_.stagger);
-    const CutPlan plan{protocol, attempt_.lanes, attempt_.replayed, salvage_patience,
+    const CutPlan plan{protocol, attempt_.lanes, attempt_.replayed, salvage_timeout,
                        attempt_.then != Then::go_on};
     told_phase_ = Phase::idle;
     begun_ = begun_.value_or(now); /* a repetition keeps the time of the first attempt */
@@ -542,7 +542,7 @@ void Coordinator::fill(control::Status &status) const
     status.last = last_;
     status.last_at = last_at_;
     status.totals = totals_;
-    status.pmix = launcher_news_.version();
+    status.pmix = pmix_events_.version();
     status.salvaged = salvaged_;
     status.capped = capped_;
     if (flush_) {

@@ -9,7 +9,7 @@
 #include "agent/control/control.hpp"
 #include "agent/coordinator/job_opener.hpp"
 #include "agent/messages/launch_facts.hpp"
-#include "agent/coordinator/launcher_news.hpp"
+#include "agent/coordinator/pmix_event_log.hpp"
 #include "agent/messages/milestones.hpp"
 #include "agent/messages/node.hpp"
 #include "agent/coordinator/node_level.hpp"
@@ -85,7 +85,7 @@ class Coordinator : public NodeEvents, private RankPages
 
     void fill(control::Status &status) const;
     /* State of the job as the launcher reports it. */
-    LauncherNews &launcher_news() { return launcher_news_; }
+    PmixEventLog &pmix_events() { return pmix_events_; }
     /* Returns the values whose change makes a report on the job out of date. */
     Milestones milestones() const;
 
@@ -94,7 +94,7 @@ class Coordinator : public NodeEvents, private RankPages
     void rank_said(int rank, const ckpt_message &message) override;
     void rank_finished(int rank) override;
     void rank_gone(int rank) override;
-    void ghost_here(Node &node, int rank, const RankCut &cut) override;
+    void proxy_here(Node &node, int rank, const RankCut &cut) override;
     void rank_lost(int rank);
     void captured(int rank) override;
     void written(Node &node, const WrittenPiece &written) override;
@@ -144,7 +144,7 @@ class Coordinator : public NodeEvents, private RankPages
         std::uint64_t number = 0;
         std::uint64_t files_mark = 0; /* as in Manifest */
         Then then = Then::go_on;
-        int replayed = -1; /* the rank that a ghost replaces, or -1 */
+        int replayed = -1; /* the rank that a proxy replaces, or -1 */
         std::filesystem::path directory;
         std::set<Node *> writing;
         std::set<Node *> undoing;
@@ -299,7 +299,7 @@ class Coordinator : public NodeEvents, private RankPages
     CutChoice choice_;
     SweepPlan told_plan_; /* the plan that all nodes have */
     TraceRecorder trace_; /* of the attempt under way */
-    LauncherNews launcher_news_;
+    PmixEventLog pmix_events_;
 
     std::uint64_t epoch_;
     Attempt attempt_;
@@ -328,7 +328,7 @@ class Coordinator : public NodeEvents, private RankPages
     control::Totals totals_;
     Unprotected unprotected_;
     std::optional<Time> begun_; /* when the attempt under way began */
-    int ghost_ = -1; /* the dead rank that a ghost replaces; -1: none */
+    int proxy_ = -1; /* the dead rank that a proxy replaces; -1: none */
     control::Salvage salvaged_; /* the newest one, of this launch or of an earlier one */
     LogCap cap_;
     control::Capped capped_;

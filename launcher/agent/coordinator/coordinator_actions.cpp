@@ -8,7 +8,7 @@
 
 #include "common/durations.hpp"
 #include "common/error.hpp"
-#include "common/fault.hpp"
+#include "common/fault_injection.hpp"
 #include "common/files/files.hpp"
 #include "common/invariant.hpp"
 #include "common/parallel.hpp"
@@ -543,7 +543,7 @@ void Coordinator::perform(const action::Finish &finish)
     }
     if (attempt_.replayed >= 0) {
         end_salvage(finish.committed ? attempt_.number : 0, finish.reason);
-    } else if (!finish.committed && held_.any() && machine_.obstacle().empty() && ghost_ < 0) {
+    } else if (!finish.committed && held_.any() && machine_.obstacle().empty() && proxy_ < 0) {
         begun_.reset();
         note_attempt(finish.reason);
         hold(std::move(clients));

@@ -37,8 +37,8 @@ void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t,
     if (machine_.phase() != Phase::idle) { /* the rank has lost its agent and has returned */
         rank_lost(rank);
     }
-    if (rank == ghost_) { /* its node has ended the ghost */
-        ghost_ = -1;
+    if (rank == proxy_) { /* its node has ended the proxy */
+        proxy_ = -1;
     }
     CKPT_INVARIANT(where_.size() == hosts_.size());
     where_[rank] = &node;
@@ -85,7 +85,7 @@ void Coordinator::rank_finished(int rank)
 {
     CKPT_EXPECT(rank >= 0 && rank < machine_.rank_count());
     drop_asks(refusal(CKPT_REFUSAL_JOB_ENDING, "rank {} has called MPI_Finalize", rank));
-    machine_.goodbye(rank, steady_clock::now());
+    machine_.finalized(rank, steady_clock::now());
     perform();
 }
 
@@ -93,9 +93,9 @@ void Coordinator::rank_gone(int rank)
 {
     CKPT_EXPECT(rank >= 0 && rank < machine_.rank_count());
     drop_asks(refusal(CKPT_REFUSAL_RANK_DIED, "rank {} has died", rank));
-    launcher_news_.gone(rank, steady_clock::now());
-    held_.gone(rank);
-    machine_.gone(rank, steady_clock::now());
+    pmix_events_.exited(rank, steady_clock::now());
+    held_.exited(rank);
+    machine_.exited(rank, steady_clock::now());
     perform();
     where_[rank] = nullptr;
 }
@@ -105,8 +105,8 @@ void Coordinator::rank_lost(int rank)
 {
     CKPT_EXPECT(rank >= 0 && rank < machine_.rank_count());
     drop_asks(refusal(CKPT_REFUSAL_AGENT_LOST, "the agent of rank {} was lost", rank));
-    held_.gone(rank);
-    machine_.lost(rank, steady_clock::now());
+    held_.exited(rank);
+    machine_.agent_lost(rank, steady_clock::now());
     perform();
     where_[rank] = nullptr;
     worker_.reply([this] { start_waiting(); }); /* a cut that no rank settles now may have

@@ -8,7 +8,7 @@
 #include "agent/messages/frames.hpp"
 #include "agent/base/log.hpp"
 #include "common/error.hpp"
-#include "common/fault.hpp"
+#include "common/fault_injection.hpp"
 #include "common/invariant.hpp"
 
 #include <spdlog/spdlog.h>

@@ -27,7 +27,7 @@ using std::chrono::steady_clock;
 
 /* After this time the coordinator reports that the file system does not answer. Ranks wait for
  * the same time to begin. */
-constexpr auto opening_patience = std::chrono::seconds(2);
+constexpr auto opening_timeout = std::chrono::seconds(2);
 
 } // namespace
 
@@ -35,7 +35,7 @@ constexpr auto opening_patience = std::chrono::seconds(2);
 void Coordinator::open_at_start()
 {
     begin_opening();
-    if (opening_.wait_for(opening_patience) == std::future_status::ready) {
+    if (opening_.wait_for(opening_timeout) == std::future_status::ready) {
         take_opened();
     }
     tick_opening(steady_clock::now());
@@ -163,7 +163,7 @@ void Coordinator::tick_opening(Time now)
     if (!opening_.valid()) {
         return;
     }
-    if (!is_opening_late_ && now >= opening_since_ + opening_patience) {
+    if (!is_opening_late_ && now >= opening_since_ + opening_timeout) {
         is_opening_late_ = true;
         store_error_ = no_answer();
         spdlog::error("{}", store_error_.text());
@@ -189,7 +189,7 @@ void Coordinator::tick_opening(Time now)
 
 Coordinator::Time Coordinator::next_of_opening() const
 {
-    Time next = is_opening_late_ ? Time::max() : opening_since_ + opening_patience;
+    Time next = is_opening_late_ ? Time::max() : opening_since_ + opening_timeout;
 
     return unopened_.empty() ? next : std::min(next, unopened_.front().until);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coordinator_salvage.cpp - a rank has died, and a ghost has taken its place. The coordinator saves
+ * coordinator_salvage.cpp - a rank has died, and a proxy has taken its place. The coordinator saves
  * the job in this state and ends it, to be restarted from there.
  */
 #include "agent/coordinator/coordinator.hpp"
@@ -25,16 +25,16 @@ using std::chrono::steady_clock;
 
 /* Comes after rank_gone(), which gave up any checkpoint under way. The files of that checkpoint
  * may still be in removal. */
-void Coordinator::ghost_here(Node &node, int rank, const RankCut &cut)
+void Coordinator::proxy_here(Node &node, int rank, const RankCut &cut)
 {
-    const Refusal obstacle = machine_.ghost_obstacle();
+    const Refusal obstacle = machine_.proxy_obstacle();
 
     if (!obstacle.empty()) {
         node.salvage_over(0, obstacle);
         return;
     }
-    CKPT_INVARIANT(ghost_ < 0 && rank >= 0 && rank < machine_.rank_count());
-    ghost_ = rank;
+    CKPT_INVARIANT(proxy_ < 0 && rank >= 0 && rank < machine_.rank_count());
+    proxy_ = rank;
     where_[rank] = &node;
     machine_.hello(rank, cut, steady_clock::now());
     perform();
@@ -45,11 +45,11 @@ void Coordinator::ghost_here(Node &node, int rank, const RankCut &cut)
     start_waiting();
 }
 
-/* Ends the ghost, whatever the result. number: of the checkpoint, or 0; `why` then gives the
+/* Ends the proxy, whatever the result. number: of the checkpoint, or 0; `why` then gives the
  * reason. */
 void Coordinator::end_salvage(std::uint64_t number, const Refusal &why)
 {
-    const int rank = std::exchange(ghost_, -1);
+    const int rank = std::exchange(proxy_, -1);
     if (rank < 0) {
         return;
     }
@@ -59,7 +59,7 @@ void Coordinator::end_salvage(std::uint64_t number, const Refusal &why)
     if (number != 0) {
         salvaged_ = {number, rank, static_cast<double>(now_nanoseconds()) * 1e-9, {}};
     }
-    machine_.gone(rank, steady_clock::now());
+    machine_.exited(rank, steady_clock::now());
     if (node != nullptr) {
         node->salvage_over(number, why);
     }

@@ -120,7 +120,7 @@ class Node
     virtual void discard(const std::filesystem::path &job, std::uint64_t end,
                          const std::set<std::uint64_t> &stay) = 0;
     virtual void kill() = 0;
-    /* The salvage that began with ghost_here() is over. number: of the checkpoint; 0: none, and
+    /* The salvage that began with proxy_here() is over. number: of the checkpoint; 0: none, and
      * `why` gives the reason. */
     virtual void salvage_over(std::uint64_t /*number*/, const Refusal & /*why*/) {}
 
@@ -157,7 +157,7 @@ class NodeEvents
     /* The rank, which has gone, can be replayed: the node answers in its place until
      * salvage_over(). All other ranks are on this node, so the coordinator is as well; only the
      * coordinator handles this. `cut` as in rank_here(). */
-    virtual void ghost_here(Node & /*node*/, int /*rank*/, const RankCut & /*cut*/) {}
+    virtual void proxy_here(Node & /*node*/, int /*rank*/, const RankCut & /*cut*/) {}
 
     virtual void captured(int rank) = 0;
     virtual void written(Node &node, const WrittenPiece &written) = 0;

@@ -8,7 +8,7 @@
 #include "agent/messages/frames.hpp"
 #include "common/background.hpp"
 #include "common/error.hpp"
-#include "common/fault.hpp"
+#include "common/fault_injection.hpp"
 #include "common/files/files.hpp"
 #include "common/invariant.hpp"
 #include "image/store/job_directory.hpp"
@@ -32,7 +32,7 @@ namespace
 {
 
 /* How long the agent waits for the file system when the job begins. */
-constexpr auto file_system_patience = std::chrono::seconds(2);
+constexpr auto file_system_timeout = std::chrono::seconds(2);
 
 } // namespace
 
@@ -132,7 +132,7 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
     if (message.type == CKPT_MSG_JOIN) {
         fault_kill("agent-at-join");
         hooks_.joined(message.text);
-    } else if (message.type == CKPT_MSG_GOODBYE) {
+    } else if (message.type == CKPT_MSG_FINALIZED) {
         finished_[session->rank()] = true;
         hooks_.finished(session->rank());
         if (events_ != nullptr) {
@@ -143,7 +143,7 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
         freezer_.answered(session->rank(), message, session->take_passed());
     } else if (message.type == CKPT_MSG_WATCHED) {
         watched(session, message);
-    } else if (message.type == CKPT_MSG_KEPT) {
+    } else if (message.type == CKPT_MSG_COW_SNAPSHOT) {
         salvage_.kept(*session, message);
     } else if (message.type == CKPT_MSG_SHARED) {
         salvage_.shared(*session, message);
@@ -273,7 +273,7 @@ void LocalNode::look_at_file_system() const
     auto promise = std::make_shared<std::promise<FileSystem>>();
 
     file_system_ = promise->get_future().share();
-    file_system_until_ = std::chrono::steady_clock::now() + file_system_patience;
+    file_system_until_ = std::chrono::steady_clock::now() + file_system_timeout;
     prober_.run([promise, directory = settings_.directory] {
         promise->set_value(file_system_of(directory));
     });
@@ -405,7 +405,7 @@ StoppedRank LocalNode::stopped(int rank, std::uint64_t snapshot) const
 {
     RankSession *session = find(rank);
 
-    if (salvage_.is_ghost(rank)) { /* the copy is frozen as long as it is kept */
+    if (salvage_.is_proxy(rank)) { /* the copy is frozen as long as it is kept */
         return {rank, {salvage_.copy().process->pid(), snapshot}};
     }
     return {rank, {session == nullptr ? -1 : session->pid(), snapshot}};
@@ -493,7 +493,7 @@ void LocalNode::capture(const std::filesystem::path &directory,
     Freezer::Ranks ranks;
 
     for (auto [rank, snapshot] : snapshots) {
-        if (find(rank) != nullptr || salvage_.is_ghost(rank)) {
+        if (find(rank) != nullptr || salvage_.is_proxy(rank)) {
             ranks.push_back(stopped(rank, snapshot));
         }
     }
@@ -740,16 +740,16 @@ void LocalNode::refuse_for(int rank, std::uint64_t epoch, const std::string &why
 Salvage::Hooks LocalNode::salvage_hooks()
 {
     return {[this](int rank) { return salvage_obstacle(rank); },
-            [this](int rank, const RankCut &cut) { events_->ghost_here(*this, rank, cut); },
+            [this](int rank, const RankCut &cut) { events_->proxy_here(*this, rank, cut); },
             [this](int rank, const ckpt_message &message) {
                 worker_.reply([this, rank, message] { /* runs later: the listener has just given
                                                          the order */
-                    if (events_ != nullptr && salvage_.is_ghost(rank)) {
+                    if (events_ != nullptr && salvage_.is_proxy(rank)) {
                         events_->rank_said(rank, message);
                     }
                 });
             },
-            [this](const SalvageNews &news) { hooks_.salvage(news); }};
+            [this](const SalvageEvent &news) { hooks_.salvage(news); }};
 }
 
 /* Requires that all other ranks are connected and have not finished. */
@@ -782,7 +782,7 @@ void LocalNode::set_targets(int rank, const std::vector<std::uint64_t> &targets)
 {
     if (RankSession *session = find(rank)) {
         session->page().set_targets(targets);
-    } else if (salvage_.is_ghost(rank)) {
+    } else if (salvage_.is_proxy(rank)) {
         salvage_.set_targets(targets);
     }
 }
@@ -792,7 +792,7 @@ void LocalNode::set_expected(int rank,
 {
     if (RankSession *session = find(rank)) {
         session->page().set_expected(expected);
-    } else if (salvage_.is_ghost(rank)) {
+    } else if (salvage_.is_proxy(rank)) {
         salvage_.set_expected(expected);
     }
 }
@@ -806,7 +806,7 @@ void LocalNode::send(const action::Send &order, std::uint64_t epoch)
     RankSession *session = find(order.rank);
 
     if (session == nullptr) {
-        if (salvage_.is_ghost(order.rank)) {
+        if (salvage_.is_proxy(order.rank)) {
             salvage_.send(order, epoch);
         }
         return;
@@ -846,7 +846,7 @@ void LocalNode::kill()
 
 std::vector<ckpt_clock> LocalNode::clocks(int rank) const
 {
-    if (salvage_.is_ghost(rank)) {
+    if (salvage_.is_proxy(rank)) {
         return salvage_.clocks();
     }
     RankSession *session = find(rank);
@@ -855,7 +855,7 @@ std::vector<ckpt_clock> LocalNode::clocks(int rank) const
 
 std::uint64_t LocalNode::sent(int rank, int peer) const
 {
-    if (salvage_.is_ghost(rank)) {
+    if (salvage_.is_proxy(rank)) {
         return salvage_.copy().counts.sent.at(peer);
     }
     RankSession *session = find(rank);
@@ -864,7 +864,7 @@ std::uint64_t LocalNode::sent(int rank, int peer) const
 
 std::uint64_t LocalNode::received(int rank, int peer) const
 {
-    if (salvage_.is_ghost(rank)) {
+    if (salvage_.is_proxy(rank)) {
         return salvage_.copy().counts.received.at(peer);
     }
     RankSession *session = find(rank);

@@ -47,7 +47,7 @@ class LocalNode : public Node
         std::function<void(int rank)> finished = [](int) {};
         std::function<void(int rank, Fd process)> gone = [](int, Fd) {};
         /* Progress of a salvage after the death of a rank. */
-        std::function<void(const SalvageNews &)> salvage = [](const SalvageNews &) {};
+        std::function<void(const SalvageEvent &)> salvage = [](const SalvageEvent &) {};
     };
 
     LocalNode(EventLoop &loop, WorkerThread &worker, const Settings &settings,

@@ -5,7 +5,7 @@
 #include "agent/ranks/node_image.hpp"
 
 #include "common/error.hpp"
-#include "common/fault.hpp"
+#include "common/fault_injection.hpp"
 #include "common/files/files.hpp"
 #include "common/invariant.hpp"
 #include "common/parallel.hpp"

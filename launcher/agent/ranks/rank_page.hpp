@@ -46,7 +46,7 @@ class RankPage
 
     void set_targets(const std::vector<std::uint64_t> &targets);
     void set_expected(const std::vector<std::uint64_t> &expected);
-    /* For the ghost of a dead rank: sets the collectives that the rank has been through. */
+    /* For the proxy of a dead rank: sets the collectives that the rank has been through. */
     void set_clocks(const std::vector<ckpt_clock> &clocks);
     /* Sets whether pages of the rank are write-protected. The rank checks this before it gives
      * memory back. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * salvage.cpp - a ghost that replaces a rank that has died.
+ * salvage.cpp - a proxy that replaces a rank that has died.
  */
 #include "agent/ranks/salvage.hpp"
 
-#include "common/fault.hpp"
+#include "common/fault_injection.hpp"
 #include "common/invariant.hpp"
 
 #include <fmt/format.h>
@@ -56,7 +56,7 @@ void Salvage::here(int rank)
     forget_end_of(rank);
     dead_.erase(rank);
     copies_.forget(rank); /* copies of another process, or of an earlier program */
-    if (is_ghost(rank)) {
+    if (is_proxy(rank)) {
         over(0, refusal(CKPT_REFUSAL_NOT_REPLAYABLE, "another process says it is rank {}",
                         rank));
     }
@@ -80,7 +80,7 @@ void Salvage::gone(const RankSession &rank, bool is_finished)
         refuse_to_replay(number, {CKPT_REFUSAL_NOT_REPLAYABLE, obstacle(number, gone.cut)});
         return;
     }
-    hooks_.news({SalvageNews::Kind::begun, number, 0, 0, {}});
+    hooks_.news({SalvageEvent::Kind::begun, number, 0, 0, {}});
     loop_.watch(gone.process.get(), EPOLLIN, [this, number](std::uint32_t) { ended(number); });
     ending_[number] = std::move(gone);
 }
@@ -98,13 +98,13 @@ void Salvage::forget_end_of(int rank)
 void Salvage::refuse_to_replay(int rank, const Refusal &why)
 {
     spdlog::warn("rank {} is not replayed: {}", rank, why.text());
-    hooks_.news({SalvageNews::Kind::failed, rank, 0, 0, why.text()});
+    hooks_.news({SalvageEvent::Kind::failed, rank, 0, 0, why.text()});
 }
 
 /* Returns why the rank cannot be replayed, by everything that is known here. */
 std::string Salvage::obstacle(int rank, const RankCut &cut) const
 {
-    const KeptCopy *copy = copies_.find(rank);
+    const CowSnapshot *copy = copies_.find(rank);
     const auto state = memory_.independent();
     std::string why = memory_.obstacle();
 
@@ -139,44 +139,44 @@ void Salvage::ended(int rank)
     ending_.erase(rank);
     dead_.insert(rank);
     const auto state = memory_.independent(); /* other processes may change it at any time */
-    const std::string why = ghost_   ? fmt::format("rank {} has died, too", ghost_->rank)
+    const std::string why = proxy_   ? fmt::format("rank {} has died, too", proxy_->rank)
                             : !state ? "the page of independent checkpoints is damaged"
                                      : obstacle(rank, gone.cut);
     if (!why.empty()) {
         refuse_to_replay(rank, {CKPT_REFUSAL_NOT_REPLAYABLE, why});
         return;
     }
-    const KeptCopy &copy = *copies_.find(rank);
+    const CowSnapshot &copy = *copies_.find(rank);
     spdlog::info("rank {} has died; its independent checkpoint {} takes its place", rank,
                  copy.number);
-    ghost_.emplace(InPlace{rank, copy, gone.page, state->ranks.at(rank).interval,
-                           Ghost(rank, copy.snapshot, gone.page->clocks(),
+    proxy_.emplace(InPlace{rank, copy, gone.page, state->ranks.at(rank).interval,
+                           RankProxy(rank, copy.snapshot, gone.page->clocks(),
                                  copy.counts.received)});
     CKPT_INVARIANT(ending_.count(rank) == 0 && dead_.contains(rank));
     fault_kill("agent-at-salvage");
-    hooks_.ghost(rank, gone.cut);
+    hooks_.proxy(rank, gone.cut);
 }
 
 void Salvage::over(std::uint64_t number, const Refusal &why)
 {
-    if (!ghost_) {
+    if (!proxy_) {
         return;
     }
-    const InPlace ended = *std::exchange(ghost_, std::nullopt);
+    const InPlace ended = *std::exchange(proxy_, std::nullopt);
     if (number == 0) {
         refuse_to_replay(ended.rank, why);
     } else {
-        hooks_.news({SalvageNews::Kind::done, ended.rank, number, ended.interval, {}});
+        hooks_.news({SalvageEvent::Kind::done, ended.rank, number, ended.interval, {}});
     }
 }
 
-/* ---- The ghost ------------------------------------------------------------------ */
+/* ---- The proxy ------------------------------------------------------------------ */
 
-void Salvage::say(const Ghost::Answer &answer)
+void Salvage::say(const RankProxy::Answer &answer)
 {
     if (answer) {
-        CKPT_EXPECT(ghost_);
-        hooks_.said(ghost_->rank, *answer);
+        CKPT_EXPECT(proxy_);
+        hooks_.said(proxy_->rank, *answer);
     }
 }
 
@@ -188,24 +188,24 @@ std::string Salvage::still_obstacle() const
     if (!state) {
         return "the page of independent checkpoints is damaged";
     }
-    if (!ghost_->copy.process->is_alive()) {
+    if (!proxy_->copy.process->is_alive()) {
         return "its copy has ended";
     }
-    return own_obstacle(*state, ghost_->rank, ghost_->copy.number);
+    return own_obstacle(*state, proxy_->rank, proxy_->copy.number);
 }
 
 void Salvage::send(const action::Send &order, std::uint64_t epoch)
 {
-    CKPT_EXPECT(ghost_ && ghost_->rank == order.rank);
-    Ghost::Answer answer = ghost_->answers.ordered(order.type, epoch);
+    CKPT_EXPECT(proxy_ && proxy_->rank == order.rank);
+    RankProxy::Answer answer = proxy_->answers.ordered(order.type, epoch);
 
     if (order.type == CKPT_MSG_SAVE) {
-        fault_kill("agent-at-ghost-save");
+        fault_kill("agent-at-proxy-save");
         const std::string why = still_obstacle();
         if (!why.empty()) {
-            answer = ghost_->answers.refusal(why);
+            answer = proxy_->answers.refusal(why);
         } else { /* the copy shares the page */
-            ghost_->page->set_clocks(ghost_->answers.clocks());
+            proxy_->page->set_clocks(proxy_->answers.clocks());
         }
     }
     say(answer);
@@ -213,14 +213,14 @@ void Salvage::send(const action::Send &order, std::uint64_t epoch)
 
 void Salvage::set_targets(const std::vector<std::uint64_t> &targets)
 {
-    CKPT_EXPECT(ghost_);
-    say(ghost_->answers.set_targets(targets));
+    CKPT_EXPECT(proxy_);
+    say(proxy_->answers.set_targets(targets));
 }
 
 void Salvage::set_expected(const std::vector<std::uint64_t> &expected)
 {
-    CKPT_EXPECT(ghost_);
-    ghost_->answers.set_expected(expected);
+    CKPT_EXPECT(proxy_);
+    proxy_->answers.set_expected(expected);
 }
 
 } // namespace ckpt

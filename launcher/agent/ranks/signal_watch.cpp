@@ -27,7 +27,7 @@ using std::chrono::steady_clock;
 
 /* How long a thread may block the signal: run-time systems do so in critical sections, and this
  * library does so around handlers on small stacks. */
-constexpr milliseconds patience(900);
+constexpr milliseconds timeout(900);
 constexpr milliseconds later(100);
 
 SignalOfThread signal_of(const RankSession &session)
@@ -111,7 +111,7 @@ void SignalWatch::ask(const RankSession &session, std::uint64_t epoch)
     const bool is_known = known_.erase(session.rank()) > 0 && is_held_up(session);
 
     asked_[session.rank()] = {&session, epoch, session.page().signals_taken(),
-                              steady_clock::now() + (is_known ? milliseconds(0) : patience)};
+                              steady_clock::now() + (is_known ? milliseconds(0) : timeout)};
     start_timer();
 }
 

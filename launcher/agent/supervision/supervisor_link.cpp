@@ -32,17 +32,17 @@ json frame_of(const RankSession &rank)
             {"pid", rank.pid()}};
 }
 
-json frame_of(const SalvageNews &news)
+json frame_of(const SalvageEvent &news)
 {
     switch (news.kind) {
-    case SalvageNews::Kind::begun:
+    case SalvageEvent::Kind::begun:
         return {{"type", "salvaging"}, {"rank", news.rank}};
-    case SalvageNews::Kind::done:
+    case SalvageEvent::Kind::done:
         return {{"type", "salvaged"},
                 {"rank", news.rank},
                 {"number", news.number},
                 {"interval", news.interval}};
-    case SalvageNews::Kind::failed:
+    case SalvageEvent::Kind::failed:
         break;
     }
     return {{"type", "lost"}, {"rank", news.rank}, {"why", news.why}};
@@ -261,7 +261,7 @@ void SupervisorLink::rank_gone(int rank, Fd process)
     ended_.watch(rank, std::move(process));
 }
 
-void SupervisorLink::salvage(const SalvageNews &news)
+void SupervisorLink::salvage(const SalvageEvent &news)
 {
     salvage_ = news;
     send(frame_of(news));

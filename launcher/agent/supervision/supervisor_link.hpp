@@ -8,7 +8,7 @@
 #include "agent/ranks/ended_processes.hpp"
 #include "agent/supervision/node_watch.hpp"
 #include "agent/links/peer_connection.hpp"
-#include "agent/messages/salvage_news.hpp"
+#include "agent/messages/salvage_event.hpp"
 #include "agent/base/settings.hpp"
 #include "agent/supervision/supervisor_file.hpp"
 #include "agent/ranks/unprotected.hpp"
@@ -48,7 +48,7 @@ class SupervisorLink
     void rank_here(const RankSession &rank);
     void rank_finished(int rank);
     void rank_gone(int rank, Fd process);
-    void salvage(const SalvageNews &news);
+    void salvage(const SalvageEvent &news);
     /* This agent is the coordinator: `ckpt run` can ask it for checkpoints. */
     void coordinates();
     /* The coordinator is about to end all ranks after this checkpoint, on request. */
@@ -103,7 +103,7 @@ class SupervisorLink
     std::set<int> finished_;
     std::map<int, pid_t> awaited_; /* ranks of this launch's previous agent */
     std::set<int> stopped_; /* ranks that a signal has stopped */
-    std::optional<SalvageNews> salvage_; /* the latest news */
+    std::optional<SalvageEvent> salvage_; /* the latest news */
     bool coordinates_ = false;
     std::string ends_behind_; /* name of a checkpoint; "": no end after a checkpoint is requested */
     Time next_look_;

@@ -22,7 +22,7 @@ namespace ckpt::cli
 namespace
 {
 
-constexpr int starting_patience_ms = 10000;
+constexpr int starting_timeout_ms = 10000;
 
 class CheckpointCommand : public Command
 {
@@ -44,7 +44,7 @@ class CheckpointCommand : public Command
             return run_through_pmix();
         }
         RunningJob job =
-            find_started_job(directories_of(directory_), job_, starting_patience_ms);
+            find_started_job(directories_of(directory_), job_, starting_timeout_ms);
         control::Request request;
         request.command = "checkpoint";
         request.then = kill_ ? "kill" : "";

@@ -319,10 +319,10 @@ RunningJob find_job(const TierDirectories &directories, const std::string &word)
 }
 
 RunningJob find_started_job(const TierDirectories &directories, const std::string &word,
-                            int patience_ms)
+                            int timeout_ms)
 {
     const auto deadline = std::chrono::steady_clock::now() +
-                          std::chrono::milliseconds(patience_ms);
+                          std::chrono::milliseconds(timeout_ms);
     for (;;) {
         const bool late = std::chrono::steady_clock::now() >= deadline;
         try {

@@ -46,11 +46,11 @@ RunningJob find_job(const TierDirectories &directories,
                     const std::string &word);
 
 /*
- * The same, but waits up to `patience_ms` for a job that is starting, or whose agent has died
+ * The same, but waits up to `timeout_ms` for a job that is starting, or whose agent has died
  * and is being replaced.
  */
 RunningJob find_started_job(const TierDirectories &directories,
-                            const std::string &word, int patience_ms);
+                            const std::string &word, int timeout_ms);
 
 /*
  * Waits up to `timeout_ms` until the agent of an ended job has ended too, or has given up the

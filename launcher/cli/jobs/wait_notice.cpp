@@ -19,10 +19,10 @@ std::atomic<bool> has_been_said = false;
 
 } // namespace
 
-WaitNotice::WaitNotice(const std::string &directory, std::chrono::milliseconds patience)
-    : thread_([this, directory, patience] {
+WaitNotice::WaitNotice(const std::string &directory, std::chrono::milliseconds timeout)
+    : thread_([this, directory, timeout] {
           std::unique_lock lock(mutex_);
-          if (!changed_.wait_for(lock, patience, [this] { return is_over_; }) &&
+          if (!changed_.wait_for(lock, timeout, [this] { return is_over_; }) &&
               !has_been_said.exchange(true)) {
               fmt::print(stderr, "ckpt: waiting for the file system of {}\n", directory);
           }

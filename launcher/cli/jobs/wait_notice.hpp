@@ -18,9 +18,9 @@ class WaitNotice
 {
   public:
     /* directory: accessed by the caller during the lifetime of this object. If that takes
-     * longer than `patience`, prints a notice to standard error, once per command. */
+     * longer than `timeout`, prints a notice to standard error, once per command. */
     explicit WaitNotice(const std::string &directory,
-                        std::chrono::milliseconds patience = std::chrono::seconds(2));
+                        std::chrono::milliseconds timeout = std::chrono::seconds(2));
     ~WaitNotice();
     WaitNotice(const WaitNotice &) = delete;
     WaitNotice &operator=(const WaitNotice &) = delete;

@@ -18,7 +18,7 @@ namespace ckpt::cli
 namespace
 {
 
-constexpr int starting_patience_ms = 10000;
+constexpr int starting_timeout_ms = 10000;
 constexpr const char *supervisor_name = "ckpt"; /* `ckpt run` */
 
 /* Blocks SIGINT, so that it is received between two polls. */
@@ -136,7 +136,7 @@ void watch_job(const TierDirectories &directories, const std::string &word,
                std::chrono::nanoseconds period)
 {
     const Interrupt interrupt;
-    RunningJob job = find_started_job(directories, word, starting_patience_ms);
+    RunningJob job = find_started_job(directories, word, starting_timeout_ms);
     Keepers keepers(job.status);
     LiveText text;
     std::string ending;

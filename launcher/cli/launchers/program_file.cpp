@@ -28,7 +28,7 @@ namespace
 
 constexpr int most_interpreters = 4; /* nesting, as in the kernel */
 
-/* Keep in sync with the list in mpi-plugin/alone/shell.c. */
+/* Keep in sync with the list in mpi-plugin/non_mpi/shell.c. */
 const std::set<std::string> shells = {
     "sh",   "bash",  "dash", "zsh", "zsh5",    "ksh93",
     "mksh", "csh",   "tcsh", "bsd-csh", "fish", "busybox"};

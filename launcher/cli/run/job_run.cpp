@@ -257,7 +257,7 @@ Invocation JobRun::start_over()
 
 /* Repeats `function` while a directory is temporarily unusable, if there was a launch already.
  * No other process would restart the job. */
-template <typename Function> auto JobRun::patiently(const Function &function)
+template <typename Function> auto JobRun::repeat_while_unusable(const Function &function)
 {
     for (int tries = 0;; tries++) {
         try {
@@ -278,7 +278,7 @@ template <typename Function> auto JobRun::patiently(const Function &function)
 
 Invocation JobRun::restart(const Checkpoint &checkpoint)
 {
-    return patiently([&] { return restart_now(checkpoint); });
+    return repeat_while_unusable([&] { return restart_now(checkpoint); });
 }
 
 Invocation JobRun::restart_now(const Checkpoint &checkpoint)
@@ -628,7 +628,7 @@ Prospects JobRun::prospects() const
 
 std::optional<Checkpoint> JobRun::checkpoint_to_restart()
 {
-    return patiently([this] { return look_for_checkpoint(); });
+    return repeat_while_unusable([this] { return look_for_checkpoint(); });
 }
 
 std::optional<Checkpoint> JobRun::look_for_checkpoint()
@@ -655,7 +655,7 @@ std::optional<Checkpoint> JobRun::look_for_checkpoint()
  * beginning, because that would repeat all of its work. */
 bool JobRun::may_start_over()
 {
-    return !patiently([this] {
+    return !repeat_while_unusable([this] {
         return has_damaged(options_.directories, options_.job, prospects());
     });
 }
@@ -711,7 +711,7 @@ Failure JobRun::cause_of(const Ending &ending)
 
 std::optional<Invocation> JobRun::after_failure(const Ending &ending)
 {
-    Failure failure = patiently([&] { return cause_of(ending); });
+    Failure failure = repeat_while_unusable([&] { return cause_of(ending); });
     for (const std::string &host : ending.lost) {
         nodes_.lose(host);
         lost_nodes_.insert(host);

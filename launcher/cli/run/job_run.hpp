@@ -61,7 +61,7 @@ class JobRun
     Invocation start_over();
     Invocation restart(const Checkpoint &checkpoint);
     Invocation restart_now(const Checkpoint &checkpoint);
-    template <typename Function> auto patiently(const Function &function);
+    template <typename Function> auto repeat_while_unusable(const Function &function);
     void take_for(std::uint64_t checkpoint, JobOwnership::Take take);
     void take_as(const std::string &launcher, JobOwnership::Take take);
     void own_launcher(pid_t launcher);

@@ -97,9 +97,9 @@ void become(const Invocation &invocation)
         dup2(invocation.input, STDIN_FILENO) < 0) {
         fail_errno(errno, "{} cannot be given its standard input", program);
     }
-    tell_output(invocation.alone);
-    if (invocation.alone) { /* see mpi-plugin/link/identity.h */
-        setenv("CKPT_ALONE", process_identity(getpid()).c_str(), 1);
+    tell_output(invocation.non_mpi);
+    if (invocation.non_mpi) { /* see mpi-plugin/link/identity.h */
+        setenv("CKPT_NON_MPI", process_identity(getpid()).c_str(), 1);
         close_inherited_descriptors(invocation.command);
     }
     if (!invocation.directory.empty() &&

@@ -16,7 +16,7 @@ struct Invocation {
     Environment environment;
     std::filesystem::path directory; /* to run in; empty: the current one */
     /* A program without a launcher; its process is told that it is the rank. */
-    bool alone = false;
+    bool non_mpi = false;
     int input = -1; /* descriptor for its standard input; -1: that of this process */
     /* To be passed to remove_launch_file() when the launch has ended. */
     std::filesystem::path tune_file{};

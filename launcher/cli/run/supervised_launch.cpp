@@ -31,7 +31,7 @@ constexpr auto ask_again = std::chrono::milliseconds(50);
 /* After more violated invariants than this, a launch is only waited for. */
 constexpr int most_violations = 16;
 /* Time limit for a program to end after SIGTERM. */
-constexpr auto last_words = std::chrono::seconds(10);
+constexpr auto grace_period = std::chrono::seconds(10);
 /* Time limits after the end of the launcher. last_answer: agents confirm the last
  * checkpoint. */
 constexpr auto last_answer = std::chrono::seconds(10);
@@ -439,7 +439,7 @@ void SupervisedLaunch::protection(bool is_unprotected, bool is_overdue, const st
         fmt::print(stderr, "ckpt: the job is ended: it could not be saved for a whole interval: "
                            "{}\n", why);
         ending_.was_unprotected = true;
-        kill_at_ = steady_clock::now() + last_words;
+        kill_at_ = steady_clock::now() + grace_period;
         launcher_->signal(SIGTERM);
     }
 }

@@ -6,7 +6,7 @@
 #include "common/files/files.hpp"
 
 #include "common/error.hpp"
-#include "common/fault.hpp"
+#include "common/fault_injection.hpp"
 #include "common/files/new_file.hpp"
 #include "common/invariant.hpp"
 

@@ -6,7 +6,7 @@
 #include "image/hdf5/hdf5_file_driver.hpp"
 
 #include "common/error.hpp"
-#include "common/fault.hpp"
+#include "common/fault_injection.hpp"
 #include "common/files/files.hpp"
 #include "common/invariant.hpp"
 

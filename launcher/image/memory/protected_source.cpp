@@ -10,7 +10,7 @@
 #include "config.h"
 #include "image/memory/protected_source.hpp"
 
-#include "common/fault.hpp"
+#include "common/fault_injection.hpp"
 #include "common/invariant.hpp"
 #include "common/parallel.hpp"
 

@@ -6,7 +6,7 @@
 #include "image/nodefile/new_node_file.hpp"
 
 #include "common/error.hpp"
-#include "common/fault.hpp"
+#include "common/fault_injection.hpp"
 #include "common/files/files.hpp"
 #include "common/files/temporary_name.hpp"
 #include "common/invariant.hpp"

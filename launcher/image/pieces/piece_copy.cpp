@@ -6,7 +6,7 @@
 #include "image/pieces/piece_copy.hpp"
 
 #include "common/error.hpp"
-#include "common/fault.hpp"
+#include "common/fault_injection.hpp"
 #include "common/files/files.hpp"
 #include "common/files/new_file.hpp"
 #include "image/nodefile/encoded_chunk.hpp"

@@ -6,7 +6,7 @@
 #include "image/pieces/tier_copy.hpp"
 
 #include "common/error.hpp"
-#include "common/fault.hpp"
+#include "common/fault_injection.hpp"
 #include "common/files/files.hpp"
 #include "common/invariant.hpp"
 #include "image/store/checkpoint_files.hpp"

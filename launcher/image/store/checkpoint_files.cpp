@@ -7,7 +7,7 @@
 
 #include "common/files/directory.hpp"
 #include "common/error.hpp"
-#include "common/fault.hpp"
+#include "common/fault_injection.hpp"
 
 #include <unistd.h>
 

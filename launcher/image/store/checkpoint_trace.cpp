@@ -7,7 +7,7 @@
 
 #include "common/durations.hpp"
 #include "common/error.hpp"
-#include "common/fault.hpp"
+#include "common/fault_injection.hpp"
 #include "common/files/files.hpp"
 #include "common/invariant.hpp"
 #include "common/json_bytes.hpp"

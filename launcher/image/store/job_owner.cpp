@@ -6,7 +6,7 @@
 #include "image/store/job_owner.hpp"
 
 #include "common/error.hpp"
-#include "common/fault.hpp"
+#include "common/fault_injection.hpp"
 #include "common/files/files.hpp"
 #include "common/host.hpp"
 #include "common/json_bytes.hpp"

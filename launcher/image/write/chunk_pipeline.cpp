@@ -16,7 +16,7 @@
 
 #include "common/background.hpp"
 #include "common/error.hpp"
-#include "common/fault.hpp"
+#include "common/fault_injection.hpp"
 #include "common/invariant.hpp"
 #include "image/io/direct_io.hpp"
 

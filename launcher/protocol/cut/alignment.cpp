@@ -41,7 +41,7 @@ void run_those_who_may(CutState &state, const Clocks &clocks, Time now)
  */
 void ask_where(CutState &state, Time now)
 {
-    if (!state.stall.is_time_to_ask(now, state.options.long_patience)) {
+    if (!state.stall.is_time_to_ask(now, state.options.long_stall_timeout)) {
         return;
     }
     for (int i = 0; i < state.rank_count(); i++) {
@@ -74,12 +74,12 @@ bool any_can_move(const std::vector<RankState> &ranks, const Clocks &clocks)
  * program no rank needs the call behind such a gate to proceed. The call might have had to wait for
  * that member (MPI 4.1, section 6.14). So each round brings the lagging ranks nearer to their
  * targets without raising these. As only finitely many steps precede a collective, the rounds end.
- * A wait for a message that would have ended without help looks the same. The patience makes that
- * rare, and a needless round costs one collective. After the long patience, this also helps a
+ * A wait for a message that would have ended without help looks the same. The timeout makes that
+ * rare, and a needless round costs one collective. After the long timeout, this also helps a
  * program that relies on collectives not to synchronise.
  *
  * A rank that seems to compute may wait outside MPI, for example for memory that it shares with a
- * rank at a gate. So after the long patience the gates are opened for that as well. This does not
+ * rank at a gate. So after the long stall_timeout the gates are opened for that as well. This does not
  * harm ranks that do compute.
  */
 void break_stall(CutState &state, const Clocks &clocks, Time now)
@@ -92,14 +92,14 @@ void break_stall(CutState &state, const Clocks &clocks, Time now)
     if (may_compute) {
         ask_where(state, now);
     }
-    if (still >= (may_compute ? options.long_patience : options.patience)) {
+    if (still >= (may_compute ? options.long_stall_timeout : options.stall_timeout)) {
         opened = state.targets.open_gates(state.ranks, clocks, false);
     }
-    if (!opened && !may_compute && still >= options.long_patience) {
+    if (!opened && !may_compute && still >= options.long_stall_timeout) {
         opened = state.targets.open_gates(state.ranks, clocks, true);
     }
     if (opened) {
-        state.stall.begin(now, options.patience);
+        state.stall.begin(now, options.stall_timeout);
         state.write_targets(clocks);
         run_those_who_may(state, clocks, now);
     }
@@ -120,7 +120,7 @@ void align(CutState &state, Time now)
         return;
     }
     if (state.stall.has_moved(state.ranks, clocks)) {
-        state.stall.begin(now, state.options.patience);
+        state.stall.begin(now, state.options.stall_timeout);
     }
     state.write_targets(clocks);
     run_those_who_may(state, clocks, now);

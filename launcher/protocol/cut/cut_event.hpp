@@ -23,9 +23,9 @@ struct CutPlan;
 enum class Event {
     request,
     hello,
-    goodbye,
-    gone,
-    lost,
+    finalized,
+    exited,
+    agent_lost,
     report,
     stopped,
     drained,

@@ -19,9 +19,9 @@ struct CutPlan {
      * has been saved. Empty: all at once. With Sync-and-Stop all are cut at
      * once, and the receiver of Capture staggers the saving. */
     Lanes lanes;
-    /* The dead rank that a ghost replaces (protocol/ghost.hpp); -1: none. */
+    /* The dead rank that a proxy replaces (protocol/rank_proxy.hpp); -1: none. */
     int replayed = -1;
-    /* With a ghost: time limit until all ranks have described themselves. */
+    /* With a proxy: time limit until all ranks have described themselves. */
     std::chrono::steady_clock::duration agree_within{};
     /* The ranks are killed after this checkpoint, and stand still until then. So it is
      * Sync-and-Stop, whatever `protocol` says. */

@@ -81,19 +81,19 @@ void CutProtocol::hello(int rank, const RankCut &cut, Time now)
     state_.handle(event);
 }
 
-void CutProtocol::goodbye(int rank, Time now)
+void CutProtocol::finalized(int rank, Time now)
 {
-    state_.handle(event_of_rank(Event::goodbye, rank, now));
+    state_.handle(event_of_rank(Event::finalized, rank, now));
 }
 
-void CutProtocol::gone(int rank, Time now)
+void CutProtocol::exited(int rank, Time now)
 {
-    state_.handle(event_of_rank(Event::gone, rank, now));
+    state_.handle(event_of_rank(Event::exited, rank, now));
 }
 
-void CutProtocol::lost(int rank, Time now)
+void CutProtocol::agent_lost(int rank, Time now)
 {
-    state_.handle(event_of_rank(Event::lost, rank, now));
+    state_.handle(event_of_rank(Event::agent_lost, rank, now));
 }
 
 void CutProtocol::request(std::uint64_t epoch, Time now, const CutPlan &plan)
@@ -215,8 +215,8 @@ double CutProtocol::elapsed(Time now) const
     return seconds(now - state_.requested_at);
 }
 
-/* Ranks may have different colours, and the ghost cannot be cut. */
-Refusal CutProtocol::ghost_obstacle() const
+/* Ranks may have different colours, and the proxy cannot be cut. */
+Refusal CutProtocol::proxy_obstacle() const
 {
     const bool any_in_doubt = std::ranges::any_of(
         state_.ranks, [](const RankState &rank) { return rank.watch.cut().in_doubt; });

@@ -45,10 +45,10 @@ class CutProtocol
 
     /* Events. Each may request actions, to be taken and performed in order. */
     void hello(int rank, const RankCut &cut = {}, Time now = {});
-    void goodbye(int rank, Time now);
-    void gone(int rank, Time now);
+    void finalized(int rank, Time now);
+    void exited(int rank, Time now);
     /* The rank's agent is lost. The rank will return, unless it dies as well. */
-    void lost(int rank, Time now);
+    void agent_lost(int rank, Time now);
     /* Begins a checkpoint; if there is an obstacle(), Finish with it is the only action. */
     void request(std::uint64_t epoch, Time now, const CutPlan &plan = {});
     void message(int rank, const ckpt_message &message, Time now);
@@ -69,8 +69,8 @@ class CutProtocol
 
     /* Returns why no checkpoint can be requested now; "" if one can. */
     Refusal obstacle() const { return state_.obstacle(); }
-    /* Returns why no ghost can replace a rank that has just gone; "" if one can. */
-    Refusal ghost_obstacle() const;
+    /* Returns why no proxy can replace a rank that has just gone; "" if one can. */
+    Refusal proxy_obstacle() const;
     /* Whether a further request may share the checkpoint under way: no rank
      * has got STOP yet. */
     bool may_join() const { return phase() == Phase::align; }

@@ -24,9 +24,9 @@ using Presence = RankState::Presence;
 Presence presence_after(const CutEvent &event, Presence before)
 {
     switch (event.kind) {
-    case Event::goodbye:
+    case Event::finalized:
         return Presence::finished;
-    case Event::gone:
+    case Event::exited:
         return before == Presence::finished ? Presence::finished : Presence::gone;
     default:
         return Presence::unseen; /* it will return, unless it dies as well */
@@ -45,7 +45,7 @@ void begin(CutState &state, const CutEvent &event)
     state.failure.reset();
     state.targets.begin(state.protocol->alignment);
     state.stall.forget();
-    state.stall.begin(event.now, state.options.patience);
+    state.stall.begin(event.now, state.options.stall_timeout);
     state.requested_at = event.now;
     state.enter(Phase::align, event.now);
     for (int i = 0; i < state.rank_count(); i++) {
@@ -106,7 +106,7 @@ void on_hello(CutState &state, const CutEvent &event)
 
 void on_return(CutState &state, const CutEvent &event)
 {
-    state.handle(CutEvent{Event::lost, event.now, event.rank});
+    state.handle(CutEvent{Event::agent_lost, event.now, event.rank});
     on_hello(state, event);
 }
 
@@ -127,7 +127,7 @@ void on_loss(CutState &state, const CutEvent &event)
     on_leaving(state, event);
     if (is_needed && !had_finished) {
         const Refusal why =
-            event.kind == Event::goodbye
+            event.kind == Event::finalized
                 ? refusal(CKPT_REFUSAL_JOB_ENDING, "rank {} has called MPI_Finalize", event.rank)
                 : refusal(CKPT_REFUSAL_RANK_DIED, "rank {} has died", event.rank);
         state.give_up(why, event.now);

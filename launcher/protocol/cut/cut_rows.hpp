@@ -33,10 +33,10 @@ void on_undone(CutState &state, const CutEvent &event);
  * It has all events that end a checkpoint. */
 inline constexpr PhaseRow attempt_row = PhaseRow{}.with({
     {Event::request, violates("the caller has to wait for phase IDLE")},
-    {Event::hello, does(on_return, "as `lost`; then the rank is here")},
-    {Event::goodbye, does(on_loss, "the checkpoint is given up")},
-    {Event::gone, does(on_loss, "the checkpoint is given up")},
-    {Event::lost, does(on_loss, "the checkpoint is given up; the rank may return")},
+    {Event::hello, does(on_return, "as `agent_lost`; then the rank is here")},
+    {Event::finalized, does(on_loss, "the checkpoint is given up")},
+    {Event::exited, does(on_loss, "the checkpoint is given up")},
+    {Event::agent_lost, does(on_loss, "the checkpoint is given up; the rank may return")},
     {Event::report, ignores("no place of a rank matters now")},
     {Event::stopped, ignores("the answer belongs to a round that was broken off")},
     {Event::drained, ignores("the answer belongs to a round that was broken off")},
@@ -58,9 +58,9 @@ inline constexpr PhaseRow attempt_row = PhaseRow{}.with({
 inline constexpr PhaseRow quiet_row = PhaseRow{.failure = PhaseRow::Failure::none}.with({
     {Event::request, violates("the caller has to wait for phase IDLE")},
     {Event::hello, does(on_hello, "the rank is here")},
-    {Event::goodbye, does(on_leaving, "the rank has finished")},
-    {Event::gone, does(on_leaving, "the rank is gone")},
-    {Event::lost, does(on_leaving, "the rank may return")},
+    {Event::finalized, does(on_leaving, "the rank has finished")},
+    {Event::exited, does(on_leaving, "the rank is gone")},
+    {Event::agent_lost, does(on_leaving, "the rank may return")},
     {Event::report, ignores("answer to a checkpoint that is over")},
     {Event::stopped, ignores("answer to a checkpoint that is over")},
     {Event::drained, ignores("answer to a checkpoint that is over")},
@@ -104,9 +104,9 @@ inline constexpr PhaseRow align_row = [] {
 
 inline constexpr PhaseRow commit_row = [] {
     PhaseRow row = attempt_row.with({
-        {Event::goodbye, does(on_loss, "given up, unless the rank's memory is copied")},
-        {Event::gone, does(on_loss, "given up, unless the rank's memory is copied")},
-        {Event::lost, does(on_loss, "given up, unless the rank's memory is copied")},
+        {Event::finalized, does(on_loss, "given up, unless the rank's memory is copied")},
+        {Event::exited, does(on_loss, "given up, unless the rank's memory is copied")},
+        {Event::agent_lost, does(on_loss, "given up, unless the rank's memory is copied")},
         {Event::complete, ignores("the rank is closed; its log is on disk")},
         {Event::logged, ignores("the rank is closed; its log is on disk")},
         {Event::committed, does(on_committed, "the checkpoint exists")},

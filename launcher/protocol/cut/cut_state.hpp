@@ -31,8 +31,8 @@ struct CutOptions {
 
     Duration timeout = std::chrono::minutes(30); /* of a whole request */
     /* Time without any progress after which a gate is opened (stall). */
-    Duration patience = std::chrono::milliseconds(10);
-    Duration long_patience = std::chrono::milliseconds(500);
+    Duration stall_timeout = std::chrono::milliseconds(10);
+    Duration long_stall_timeout = std::chrono::milliseconds(500);
     /* How often ranks are reminded that messages cross the cut. */
     Duration reminder = std::chrono::milliseconds(10);
     /* How long a rank may take to answer CUT while others of its lane wait. */

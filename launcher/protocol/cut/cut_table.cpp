@@ -18,7 +18,7 @@ const char *phase_name(Phase phase)
 const char *event_name(Event event)
 {
     static constexpr std::array<const char *, event_count> names = {
-        "request",  "hello",   "goodbye",      "gone",     "lost",    "report",    "stopped",
+        "request",  "hello",   "finalized",      "exited",     "agent_lost",    "report",    "stopped",
         "drained",  "ready",   "complete",     "logged",   "refused", "opened",    "sweep_failed",
         "captured", "written", "committed",    "failed",   "undone",  "tick"};
     return names[static_cast<std::size_t>(event)];

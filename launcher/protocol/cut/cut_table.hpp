@@ -70,7 +70,7 @@ struct PhaseRow {
     /* The time limit in this phase. */
     enum class Limit {
         none,
-        agreement,   /* that of the request, or with a ghost until all ranks agree */
+        agreement,   /* that of the request, or with a proxy until all ranks agree */
         request,     /* that of the request */
         until_failed /* the same, but none for a cut that only has to be finished */
     };

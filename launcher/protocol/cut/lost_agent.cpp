@@ -134,9 +134,9 @@ constexpr const char *no_image = "no image is made, so none can be wrong";
 
 constexpr PhaseRow completing_row = [] {
     PhaseRow row = attempt_row.with({
-        {Event::goodbye, does(on_loss, "the completion is given up: the job is ending")},
-        {Event::gone, does(on_loss, "the completion is given up: the job is ending")},
-        {Event::lost, does(on_lost_in_cut, "back to IDLE; the cut is completed when all are here")},
+        {Event::finalized, does(on_loss, "the completion is given up: the job is ending")},
+        {Event::exited, does(on_loss, "the completion is given up: the job is ending")},
+        {Event::agent_lost, does(on_lost_in_cut, "back to IDLE; the cut is completed when all are here")},
         {Event::report, ignores("all ranks have been asked; none has a turn")},
         {Event::stopped, ignores(no_image)},
         {Event::drained, ignores(no_image)},

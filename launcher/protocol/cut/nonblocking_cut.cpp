@@ -401,9 +401,9 @@ constexpr const char *other_order = "the rank has got no such order: it follows 
 
 constexpr PhaseRow moving_row = [] {
     PhaseRow row = attempt_row.with({
-        {Event::goodbye, does(on_loss, "given up at once; the rank cannot log its messages")},
-        {Event::gone, does(on_loss, "given up at once; the rank cannot log its messages")},
-        {Event::lost, does(on_lost_in_cut, "given up at once; ranks that are not cut wait in doubt "
+        {Event::finalized, does(on_loss, "given up at once; the rank cannot log its messages")},
+        {Event::exited, does(on_loss, "given up at once; the rank cannot log its messages")},
+        {Event::agent_lost, does(on_lost_in_cut, "given up at once; ranks that are not cut wait in doubt "
                                            "until all are here")},
         {Event::stopped, violates(other_order)},
         {Event::drained, violates(other_order)},
@@ -421,7 +421,7 @@ constexpr PhaseRow moving_row = [] {
 
 constexpr PhaseRow open_row = [] {
     PhaseRow row = moving_row.with({
-        {Event::lost, attempt_row.on(Event::lost)},
+        {Event::agent_lost, attempt_row.on(Event::agent_lost)},
         {Event::ready, violates("no rank has an order to describe itself")},
         {Event::opened, does(on_opened, "CUT: to all ranks, or to the first of each lane")},
         {Event::failed, attempt_row.on(Event::failed)},
@@ -481,9 +481,9 @@ constexpr PhaseRow close_row = [] {
 
 constexpr PhaseRow write_row = [] {
     PhaseRow row = attempt_row.with({
-        {Event::goodbye, does(on_loss, "given up, unless the rank's memory is copied")},
-        {Event::gone, does(on_loss, "given up, unless the rank's memory is copied")},
-        {Event::lost, does(on_loss, "given up, unless the rank's memory is copied")},
+        {Event::finalized, does(on_loss, "given up, unless the rank's memory is copied")},
+        {Event::exited, does(on_loss, "given up, unless the rank's memory is copied")},
+        {Event::agent_lost, does(on_loss, "given up, unless the rank's memory is copied")},
         {Event::stopped, ignores("the rank's image and log are complete")},
         {Event::drained, ignores("the rank's image and log are complete")},
         {Event::ready, ignores("the rank's image and log are complete")},

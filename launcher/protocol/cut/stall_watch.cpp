@@ -10,10 +10,10 @@
 namespace ckpt
 {
 
-void StallWatch::begin(Time now, Duration patience)
+void StallWatch::begin(Time now, Duration stall_timeout)
 {
     since_ = now;
-    ask_after_ = patience;
+    ask_after_ = stall_timeout;
 }
 
 bool StallWatch::has_moved(const std::vector<RankState> &ranks, const Clocks &clocks)

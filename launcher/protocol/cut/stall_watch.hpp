@@ -22,8 +22,8 @@ class StallWatch
 
     /* Forgets what it has seen. */
     void forget() { fingerprint_.clear(); }
-    /* Nothing has moved since now. Ranks are asked where they are after `patience`. */
-    void begin(Time now, Duration patience);
+    /* Nothing has moved since now. Ranks are asked where they are after `stall_timeout`. */
+    void begin(Time now, Duration stall_timeout);
     /* Whether a rank or a clock has changed since the last call. */
     bool has_moved(const std::vector<RankState> &ranks, const Clocks &clocks);
     Duration still(Time now) const { return now - since_; }

@@ -27,7 +27,7 @@ using Time = CutState::Time;
 void realign(CutState &state, Time now)
 {
     state.enter(Phase::align, now);
-    state.stall.begin(now, state.options.patience);
+    state.stall.begin(now, state.options.stall_timeout);
     const Clocks clocks = state.read_clocks();
     state.targets.raise(state.ranks, clocks);
     state.write_targets(clocks);
@@ -359,9 +359,9 @@ constexpr const char *moved =
 
 constexpr PhaseRow write_row = [] {
     PhaseRow row = attempt_row.with({
-        {Event::goodbye, does(on_loss, "given up, unless the rank's memory is copied")},
-        {Event::gone, does(on_loss, "given up, unless the rank's memory is copied")},
-        {Event::lost, does(on_loss, "given up, unless the rank's memory is copied")},
+        {Event::finalized, does(on_loss, "given up, unless the rank's memory is copied")},
+        {Event::exited, does(on_loss, "given up, unless the rank's memory is copied")},
+        {Event::agent_lost, does(on_loss, "given up, unless the rank's memory is copied")},
         {Event::report, does(on_message_in_write, moved)},
         {Event::stopped, does(on_message_in_write, moved)},
         {Event::drained, does(on_message_in_write, moved)},

@@ -28,7 +28,7 @@ namespace ckpt::test
 namespace
 {
 
-constexpr int patience_ms = 30000;
+constexpr int timeout_ms = 30000;
 
 using std::chrono::steady_clock;
 
@@ -49,7 +49,7 @@ bool read_more(int fd, std::string &buffer)
 {
     char bytes[4096];
     pollfd ready = {fd, POLLIN, 0};
-    if (poll(&ready, 1, patience_ms) != 1) {
+    if (poll(&ready, 1, timeout_ms) != 1) {
         ADD_FAILURE() << "nothing to read";
         return false;
     }
@@ -277,7 +277,7 @@ testing::AssertionResult FakeJob::saves()
 
 control::Status FakeJob::await_phase(const std::string &phase)
 {
-    auto until = steady_clock::now() + std::chrono::milliseconds(patience_ms);
+    auto until = steady_clock::now() + std::chrono::milliseconds(timeout_ms);
     control::Status status;
 
     do {
@@ -329,7 +329,7 @@ void FakeJob::end()
             continue; /* its process has ended */
         }
         pollfd ended = {agent.get(), POLLIN, 0};
-        EXPECT_EQ(poll(&ended, 1, patience_ms), 1) << "the agent stays";
+        EXPECT_EQ(poll(&ended, 1, timeout_ms), 1) << "the agent stays";
     }
 }
 

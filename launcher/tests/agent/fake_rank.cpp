@@ -436,9 +436,9 @@ void FakeRank::keep()
     require(ckpt_frozen_copy_make(&copy, static_cast<int>(agent_), &failure) == 0,
             failure.text);
     const ckpt_message message = make_message(
-        CKPT_MSG_KEPT, 0,
+        CKPT_MSG_COW_SNAPSHOT, 0,
         {.kept = {static_cast<std::uint64_t>(copy.pid), *snapshot_, own.kept, own.interval}});
-    require(send_with_descriptor(socket_, message, copy.connection), "KEPT");
+    require(send_with_descriptor(socket_, message, copy.connection), "COW_SNAPSHOT");
     close(copy.connection);
     std::printf("kept %lu %d\n", static_cast<unsigned long>(steps_), copy.pid);
 }
@@ -448,7 +448,7 @@ void FakeRank::order(const std::string &line)
     ckpt_independent_rank *own = independent_ == nullptr ? nullptr : &independent_->rank[rank_];
 
     if (own == nullptr || line == "finalize") {
-        send(CKPT_MSG_GOODBYE, {}, false);
+        send(CKPT_MSG_FINALIZED, {}, false);
     } else if (line == "keep") {
         keep();
     } else if (line == "begin") {

@@ -369,7 +369,7 @@ TEST_P(SalvagingFault, TheAgentDies)
 
 INSTANTIATE_TEST_SUITE_P(Anywhere, SalvagingFault,
                          testing::Values("agent-at-salvage", "agent-in-align", "agent-in-stop",
-                                         "agent-in-drain", "agent-at-ghost-save",
+                                         "agent-in-drain", "agent-at-proxy-save",
                                          "agent-in-write", "agent-during-capture",
                                          "agent-before-manifest"),
                          [](const auto &info) {

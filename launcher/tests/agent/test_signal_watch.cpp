@@ -115,9 +115,9 @@ class SignalWatches : public testing::Test
 {
   protected:
     /* Returns the report on the rank within this time; empty if there is none. */
-    std::string ask(Rank &rank, std::chrono::milliseconds patience)
+    std::string ask(Rank &rank, std::chrono::milliseconds timeout)
     {
-        const auto end = steady_clock::now() + patience;
+        const auto end = steady_clock::now() + timeout;
 
         why.clear();
         watch.ask(rank.session(), ++epoch);

@@ -29,7 +29,7 @@ namespace
 
 using ckpt::Fd;
 
-constexpr unsigned patience_s = 60;
+constexpr unsigned timeout_s = 60;
 
 std::string numbers(int count)
 {
@@ -45,7 +45,7 @@ class Relay : public ::testing::Test
   protected:
     void SetUp() override
     {
-        ::alarm(patience_s);
+        ::alarm(timeout_s);
         program_ = std::filesystem::absolute("ckpt-stdin").string();
         std::signal(SIGPIPE, SIG_IGN);
     }

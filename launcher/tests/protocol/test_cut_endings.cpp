@@ -64,7 +64,7 @@ TEST_F(Machine, ADeathInEachPhaseEndsIt)
             all(steps[i]);
         }
         take_orders(0), take_orders(2);
-        machine.gone(1, now);
+        machine.exited(1, now);
         settle();
         EXPECT_EQ(take_orders(0), Types({CKPT_MSG_RESUME}));
         EXPECT_EQ(take_orders(2), Types({CKPT_MSG_RESUME}));
@@ -86,7 +86,7 @@ TEST_F(Machine, ARankThatIsCapturedMayDie)
 {
     to_write();
     machine.captured(1, now);
-    machine.gone(1, now);
+    machine.exited(1, now);
     machine.captured(0, now);
     machine.captured(2, now);
     machine.written(now);
@@ -251,9 +251,9 @@ TEST_F(Machine, ASecondRequestMayJoinUntilStop)
 TEST_F(Machine, ObstaclesNameTheReason)
 {
     EXPECT_EQ(machine.obstacle().text(), "");
-    machine.goodbye(2, now);
+    machine.finalized(2, now);
     EXPECT_EQ(machine.obstacle().text(), "rank 2 has already called MPI_Finalize [job-ending]");
-    machine.gone(2, now); /* happens right afterwards */
+    machine.exited(2, now); /* happens right afterwards */
     EXPECT_EQ(machine.obstacle().text(), "rank 2 has already called MPI_Finalize [job-ending]");
 
     CutProtocol fresh(count, *this, options());

@@ -295,7 +295,7 @@ class CutViolations : public NonblockingCut
             fmt::format("unexpected event '{}'", event_name(event))))
             << where << ": " << machine.reason().detail();
         if (machine.is_moving()) { /* the cut is completed first */
-            machine.gone(2, now);
+            machine.exited(2, now);
             settle();
         }
         if (machine.phase() == Phase::undo) {
@@ -364,7 +364,7 @@ TEST_F(CutViolations, NoManifestIsWrittenBeforeAllRanksAreRead)
 
 TEST_F(CutViolations, ARequestDespiteAnObstacleIsRefused)
 {
-    machine.goodbye(2, now);
+    machine.finalized(2, now);
     request();
     expect_given_up(CKPT_REFUSAL_JOB_ENDING, "rank 2 has already called MPI_Finalize");
     EXPECT_EQ(ordered(CKPT_MSG_REQUEST), 0);
@@ -409,7 +409,7 @@ TEST_F(CutViolations, ADeathWhileACutIsCompletedUndoesNothing)
 {
     for (bool dies : {true, false}) {
         for (int i = 0; i < count; i++) {
-            machine.lost(i, now);
+            machine.agent_lost(i, now);
         }
         epoch += 7;
         for (int i = 0; i < count; i++) {
@@ -418,7 +418,7 @@ TEST_F(CutViolations, ADeathWhileACutIsCompletedUndoesNothing)
         settle();
         ASSERT_TRUE(machine.is_settling());
         forget_all();
-        dies ? machine.gone(2, now) : machine.goodbye(2, now);
+        dies ? machine.exited(2, now) : machine.finalized(2, now);
         settle();
         EXPECT_EQ(machine.phase(), Phase::idle);
         EXPECT_FALSE(machine.is_settling());

@@ -130,7 +130,7 @@ TEST_F(Held, OneThatHasGoneHoldsNothing)
 {
     request.refused(1, refusal(4));
     request.hold(now);
-    request.gone(1);
+    request.exited(1);
     EXPECT_EQ(request.due(), now);
 }
 

@@ -48,8 +48,8 @@ TEST_F(Cap, WhoIsAskedHasSomeTime)
     ask(1);
     EXPECT_FALSE(is_due_at(seconds(1)));
     EXPECT_EQ(cap.asked(), std::vector<int>{1});
-    EXPECT_FALSE(is_due_at(seconds(1) + LogCap::patience - milliseconds(1)));
-    EXPECT_TRUE(is_due_at(seconds(1) + LogCap::patience));
+    EXPECT_FALSE(is_due_at(seconds(1) + LogCap::shortest_pause - milliseconds(1)));
+    EXPECT_TRUE(is_due_at(seconds(1) + LogCap::shortest_pause));
 }
 
 TEST_F(Cap, WhoTakesOneIsWaitedForNoMore)
@@ -57,20 +57,20 @@ TEST_F(Cap, WhoTakesOneIsWaitedForNoMore)
     ask(1);
     EXPECT_FALSE(is_due_at(seconds(0)));
     keep(1);
-    EXPECT_FALSE(is_due_at(LogCap::patience));
+    EXPECT_FALSE(is_due_at(LogCap::shortest_pause));
     EXPECT_TRUE(cap.asked().empty());
     ask(2);
-    EXPECT_FALSE(is_due_at(LogCap::patience + seconds(1))) << "asked a moment ago";
-    EXPECT_TRUE(is_due_at(2 * LogCap::patience + seconds(1)));
+    EXPECT_FALSE(is_due_at(LogCap::shortest_pause + seconds(1))) << "asked a moment ago";
+    EXPECT_TRUE(is_due_at(2 * LogCap::shortest_pause + seconds(1)));
 }
 
 TEST_F(Cap, ACheckpointOfAllForAnyReasonWillDo)
 {
     ask(0);
     EXPECT_FALSE(is_due_at(seconds(0)));
-    last = start + LogCap::patience - seconds(1);
-    EXPECT_FALSE(is_due_at(LogCap::patience));
-    EXPECT_TRUE(is_due_at(2 * LogCap::patience - seconds(1)));
+    last = start + LogCap::shortest_pause - seconds(1);
+    EXPECT_FALSE(is_due_at(LogCap::shortest_pause));
+    EXPECT_TRUE(is_due_at(2 * LogCap::shortest_pause - seconds(1)));
 }
 
 TEST_F(Cap, ItIsRepeatedAfterLongerAndLongerPauses)
@@ -86,7 +86,7 @@ TEST_F(Cap, ItIsRepeatedAfterLongerAndLongerPauses)
             cap.begun();
         }
     }
-    EXPECT_EQ(pauses.front(), LogCap::patience);
+    EXPECT_EQ(pauses.front(), LogCap::shortest_pause);
     for (std::size_t i = 1; i < pauses.size(); i++) {
         EXPECT_EQ(pauses[i],
                   std::min<LogCap::Duration>(2 * pauses[i - 1], LogCap::longest_pause));
@@ -100,13 +100,13 @@ TEST_F(Cap, ThePauseIsShortAgainWhenNobodyIsWaitedFor)
     EXPECT_FALSE(is_due_at(seconds(0)));
     cap.begun();
     cap.begun();
-    EXPECT_FALSE(is_due_at(4 * LogCap::patience - seconds(1)));
-    EXPECT_TRUE(is_due_at(4 * LogCap::patience));
+    EXPECT_FALSE(is_due_at(4 * LogCap::shortest_pause - seconds(1)));
+    EXPECT_TRUE(is_due_at(4 * LogCap::shortest_pause));
     keep(0);
-    EXPECT_FALSE(is_due_at(4 * LogCap::patience));
+    EXPECT_FALSE(is_due_at(4 * LogCap::shortest_pause));
     ask(0);
-    EXPECT_FALSE(is_due_at(4 * LogCap::patience));
-    EXPECT_TRUE(is_due_at(5 * LogCap::patience));
+    EXPECT_FALSE(is_due_at(4 * LogCap::shortest_pause));
+    EXPECT_TRUE(is_due_at(5 * LogCap::shortest_pause));
 }
 
 TEST_F(Cap, NotWhileARankIsReplayed)
@@ -114,9 +114,9 @@ TEST_F(Cap, NotWhileARankIsReplayed)
     ask(0);
     EXPECT_FALSE(is_due_at(seconds(0)));
     state.ranks[2].replaying = 1;
-    EXPECT_FALSE(is_due_at(10 * LogCap::patience));
+    EXPECT_FALSE(is_due_at(10 * LogCap::shortest_pause));
     state.ranks[2].replaying = 0;
-    EXPECT_TRUE(is_due_at(10 * LogCap::patience));
+    EXPECT_TRUE(is_due_at(10 * LogCap::shortest_pause));
 }
 
 } // namespace ckpt

@@ -20,7 +20,7 @@ class LostAgent : public NonblockingCut
     void all_away()
     {
         for (int i = 0; i < count; i++) {
-            machine.lost(i, now);
+            machine.agent_lost(i, now);
         }
         settle();
     }
@@ -41,7 +41,7 @@ TEST_F(LostAgent, RanksThatWereNotCutWaitForItsReturn)
     cut_and_captured(0, 1);
     answer_cut(1, 1);
     forget_all();
-    machine.lost(2, now);
+    machine.agent_lost(2, now);
     settle();
     EXPECT_EQ(take_orders(0), Types{}); /* it runs */
     EXPECT_EQ(ordered(1, CKPT_MSG_RESUME).end.outcome, CKPT_LEFT_OPEN);
@@ -54,7 +54,7 @@ TEST_F(LostAgent, TheCutGoesOnToItsEndWhenAllAreHere)
 {
     to_cut(Protocol::chandy_lamport);
     cut_and_captured(0, 1);
-    machine.lost(2, now);
+    machine.agent_lost(2, now);
     machine.undone(now);
     settle();
     forget_all();
@@ -122,7 +122,7 @@ TEST_F(LostAgent, ItMayBeLostAgain)
     back(2, in_doubt());
     ASSERT_EQ(machine.phase(), Phase::cut);
     refuse(1, "no log");
-    machine.lost(2, now);
+    machine.agent_lost(2, now);
     settle();
     EXPECT_EQ(machine.phase(), Phase::idle);
     forget_all();
@@ -135,7 +135,7 @@ TEST_F(LostAgent, ItMayBeLostAgain)
 TEST_F(LostAgent, AnAnswerToCutThatComesAfterTheLossCounts)
 {
     to_cut(Protocol::chandy_lamport);
-    machine.lost(2, now);
+    machine.agent_lost(2, now);
     settle();
     answer_cut(0, 1); /* CUT has come before RESUME (CKPT_LEFT_OPEN) */
     machine.undone(now);
@@ -152,7 +152,7 @@ TEST_F(LostAgent, AnAnswerToCutThatComesAfterTheLossCounts)
 TEST_F(LostAgent, ACutThatNobodyHasAnsweredIsFinished)
 {
     to_cut(Protocol::chandy_lamport);
-    machine.lost(2, now);
+    machine.agent_lost(2, now);
     machine.undone(now);
     settle();
     forget_all();
@@ -188,7 +188,7 @@ TEST_F(LostAgent, ALogThatWasClosedAfterTheLossCounts)
             cut_and_captured(i, 0);
         }
         ASSERT_EQ(ordered(CKPT_MSG_CLOSE), count);
-        machine.lost(2, now);
+        machine.agent_lost(2, now);
         settle();
         if (!late) {
             logged(0, 0, 0);
@@ -213,7 +213,7 @@ TEST_F(LostAgent, LogsThatAreAllClosedMeanwhileAreTheEnd)
     for (int i = 0; i < count; i++) {
         cut_and_captured(i, 0);
     }
-    machine.lost(2, now);
+    machine.agent_lost(2, now);
     machine.undone(now);
     settle();
     back(2, {epoch, false, false});

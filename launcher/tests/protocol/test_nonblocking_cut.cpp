@@ -310,7 +310,7 @@ TEST_F(NonblockingCut, ADeathInEachPhaseEndsIt)
             captured(2);
             ASSERT_EQ(machine.phase(), Phase::log);
         }
-        machine.gone(0, now);
+        machine.exited(0, now);
         settle();
         ASSERT_EQ(machine.phase(), Phase::undo) << step;
         machine.undone(now);

@@ -45,7 +45,7 @@ using test::PieceGroup;
 const char provider[] = "tcp";
 const std::string directory = test::group_job + "/" + test::group_number;
 const PeerIdentity server_identity = {"launch", "n0", 1}, caller_identity = {"launch", "n1", 1};
-constexpr std::chrono::milliseconds short_patience{2000};
+constexpr std::chrono::milliseconds short_timeout{2000};
 
 /* ---- Choices ----------------------------------------------------------------------- */
 
@@ -167,9 +167,9 @@ class Fabric : public test::ServedPiece
     {
         server_.emplace(server_identity, MessageKey::make(), nodes_.root(0), rejected_, choice);
     }
-    RemoteSource source(std::chrono::milliseconds patience = RemoteSource::usual_patience)
+    RemoteSource source(std::chrono::milliseconds timeout = RemoteSource::usual_timeout)
     {
-        return RemoteSource(server_->address(), caller_identity, directory, patience, &use_);
+        return RemoteSource(server_->address(), caller_identity, directory, timeout, &use_);
     }
     bool has_used_fabric() const { return log_.count("read over the fabric") == 1; }
     std::size_t fallbacks() const { return log_.count("are read over TCP"); }
@@ -177,7 +177,7 @@ class Fabric : public test::ServedPiece
     /* The whole file comes over TCP, and one line in the log says why. */
     void expect_fallback(const std::string &reason)
     {
-        RemoteSource remote = source(short_patience);
+        RemoteSource remote = source(short_timeout);
         EXPECT_TRUE(read(remote, 0, content().size()) == content());
         EXPECT_EQ(fallbacks(), 1u) << log_.text();
         EXPECT_EQ(log_.count(reason), 1u) << log_.text();
@@ -266,7 +266,7 @@ TEST_F(Fabric, OffIsTcp)
 {
     FabricUse off{fabric::Choice()};
     RemoteSource remote(server_->address(), caller_identity, directory,
-                        RemoteSource::usual_patience, &off);
+                        RemoteSource::usual_timeout, &off);
 
     EXPECT_TRUE(read(remote, 0, content().size()) == content());
     EXPECT_EQ(log_.count("read over"), 0u) << log_.text();
@@ -290,7 +290,7 @@ TEST_F(Fabric, AProviderThatIsNotThereIsToldOnce)
 
     for (int i = 0; i < 2; i++) {
         RemoteSource remote(server_->address(), caller_identity, directory,
-                            RemoteSource::usual_patience, &none);
+                            RemoteSource::usual_timeout, &none);
         EXPECT_TRUE(read(remote, 0, content().size()) == content());
     }
     EXPECT_EQ(log_.count("no provider 'nonesuch'"), 1u) << log_.text();
@@ -342,7 +342,7 @@ TEST_F(Fabric, AServerThatDoesNothingIsNotWaitedForForEver)
 
 TEST_F(Fabric, AServerThatHasGoneIsLost)
 {
-    RemoteSource remote = source(short_patience);
+    RemoteSource remote = source(short_timeout);
     ASSERT_TRUE(read(remote, 0, 100) == expected(0, 100));
     server_.reset();
 
@@ -398,7 +398,7 @@ class Relayed : public Fabric
         address.hosts.resize(1); /* this node's name, for the handshake */
         address.hosts.push_back("127.0.0.1");
         return RemoteSource(address, caller_identity, directory,
-                            RemoteSource::usual_patience, &use_);
+                            RemoteSource::usual_timeout, &use_);
     }
 
     /* Whether the last tag of the file has come: the tags follow the answer. */
@@ -530,7 +530,7 @@ TEST_P(Group, PiecesAreProtectedAndRebuiltOverAFabric)
             if (i != lost) {
                 remote.push_back(std::make_unique<RemoteSource>(
                     servers[i]->address(), caller_identity, directory,
-                    RemoteSource::usual_patience, &use));
+                    RemoteSource::usual_timeout, &use));
                 sources[i] = remote.back().get();
             }
         }

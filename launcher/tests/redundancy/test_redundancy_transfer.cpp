@@ -65,9 +65,9 @@ class Transfer : public test::ServedPiece
         server_.emplace(server_identity, MessageKey::make(), nodes_.root(0), rejected_);
     }
 
-    RemoteSource source(std::chrono::milliseconds patience = RemoteSource::usual_patience)
+    RemoteSource source(std::chrono::milliseconds timeout = RemoteSource::usual_timeout)
     {
-        return RemoteSource(server_->address(), caller_identity, directory, patience);
+        return RemoteSource(server_->address(), caller_identity, directory, timeout);
     }
 
     void await(const std::function<bool()> &condition)
@@ -288,7 +288,7 @@ TEST_F(Transfer, OpensAFabricWhenTheServerKnowsWhoAsks)
     int opened = 0;
     auto connect = [&](const PeerIdentity &identity) {
         BlockConnection(reach(server_->address(), 0).socket, server_->address(),
-                        identity, RemoteSource::usual_patience, [&] {
+                        identity, RemoteSource::usual_timeout, [&] {
                             opened++;
                             return std::unique_ptr<fabric::Endpoint>();
                         });
@@ -499,13 +499,13 @@ class Relayed : public Transfer
         }
     }
 
-    RemoteSource relayed(std::chrono::milliseconds patience = RemoteSource::usual_patience)
+    RemoteSource relayed(std::chrono::milliseconds timeout = RemoteSource::usual_timeout)
     {
         PeerAddress address = server_->address();
         address.port = relay_.port();
         address.hosts.resize(1); /* this node's name, for the handshake */
         address.hosts.push_back("127.0.0.1");
-        return RemoteSource(address, caller_identity, directory, patience);
+        return RemoteSource(address, caller_identity, directory, timeout);
     }
 
     EventLoop loop_;

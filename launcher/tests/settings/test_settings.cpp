@@ -34,7 +34,7 @@ TEST(SettingsTable, DerivesVariablesFromOptions)
     EXPECT_STREQ(settings::option_of("list", "--dir").variable, "CKPT_DIR");
     EXPECT_STREQ(settings::setting_of("CKPT_SIGNAL").option, "");
     EXPECT_THROW(settings::option_of("list", "--max-restarts"), std::logic_error);
-    EXPECT_THROW(settings::setting_of("CKPT_ALONE"), std::logic_error) << "is internal";
+    EXPECT_THROW(settings::setting_of("CKPT_NON_MPI"), std::logic_error) << "is internal";
 }
 
 TEST(SettingsTable, HasNoOptionOfACommandTwice)

@@ -32,7 +32,7 @@ enum ckpt_message_type {
     CKPT_MSG_DRAINED = 5,  /* fields: total, of messages now in its log */
     CKPT_MSG_READY = 6,    /* fields: ready */
     CKPT_MSG_REFUSED = 7,  /* fields: refused; text: why this rank cannot be saved now */
-    CKPT_MSG_GOODBYE = 8,  /* the rank called MPI_Finalize: no checkpoint from now on */
+    CKPT_MSG_FINALIZED = 8,  /* the rank called MPI_Finalize: no checkpoint from now on */
     CKPT_MSG_COMPLETE = 9, /* fields: complete */
     CKPT_MSG_LOGGED = 10,  /* fields: total, of messages that crossed the cut; the rank's history
                               is in the page */
@@ -43,7 +43,7 @@ enum ckpt_message_type {
     CKPT_MSG_ALLOWED = 14, /* fields: allowed; a rank that refused temporarily can be saved */
     CKPT_MSG_HOLD_BLOCKED = 15, /* fields: allowed; a rank that refused temporarily waits, perhaps
                                    for a rank that stays at a safe point */
-    CKPT_MSG_KEPT = 16,    /* fields: kept; the rank has made a copy of its process. Its message
+    CKPT_MSG_COW_SNAPSHOT = 16,    /* fields: cow_snapshot; the rank has made a copy of its process. Its message
                               counters are in the rank page, as for STOPPED. Carries the
                               connection to the copy. The agent releases the previous copy. No
                               answer */
@@ -234,8 +234,8 @@ struct ckpt_msg_allowed {
     uint64_t safe_points; /* that the rank has reached */
 };
 
-/* KEPT. */
-struct ckpt_msg_kept {
+/* COW_SNAPSHOT. */
+struct ckpt_msg_cow_snapshot {
     uint64_t pid;      /* of the copy */
     uint64_t snapshot; /* address of struct ckpt_snapshot in the copy */
     uint64_t number;   /* of the copy, from 1 */
@@ -316,7 +316,7 @@ union ckpt_message_body {
     struct ckpt_msg_watched watched;
     struct ckpt_msg_ask ask;
     struct ckpt_msg_allowed allowed;
-    struct ckpt_msg_kept kept;
+    struct ckpt_msg_cow_snapshot cow_snapshot;
     struct ckpt_msg_shared shared;
     struct ckpt_msg_welcome welcome;
     struct ckpt_msg_request request;
@@ -476,11 +476,11 @@ CKPT_LAYOUT(ckpt_msg_ask, 2);
 CKPT_FIELD(ckpt_msg_ask, number, 0);
 CKPT_FIELD(ckpt_msg_ask, of_all, 1);
 CKPT_LAYOUT(ckpt_msg_allowed, 1);
-CKPT_LAYOUT(ckpt_msg_kept, 4);
-CKPT_FIELD(ckpt_msg_kept, pid, 0);
-CKPT_FIELD(ckpt_msg_kept, snapshot, 1);
-CKPT_FIELD(ckpt_msg_kept, number, 2);
-CKPT_FIELD(ckpt_msg_kept, interval, 3);
+CKPT_LAYOUT(ckpt_msg_cow_snapshot, 4);
+CKPT_FIELD(ckpt_msg_cow_snapshot, pid, 0);
+CKPT_FIELD(ckpt_msg_cow_snapshot, snapshot, 1);
+CKPT_FIELD(ckpt_msg_cow_snapshot, number, 2);
+CKPT_FIELD(ckpt_msg_cow_snapshot, interval, 3);
 CKPT_LAYOUT(ckpt_msg_shared, 1);
 CKPT_LAYOUT(ckpt_msg_welcome, 2);
 CKPT_FIELD(ckpt_msg_welcome, restarted_from, 0);

@@ -61,7 +61,7 @@
  * Between checkpoints, with CKPT_PROTOCOL=independent (docs/protocol.md, section 12):
  *
  *            <----  SHARED  brings a memory file that outlives the rank
- *            <----  KEPT    a stopped copy of the process, in case the rank dies
+ *            <----  COW_SNAPSHOT    a stopped copy of the process, in case the rank dies
  *
  * A rank that cannot be saved answers REQUEST or SAVE with REFUSED and a reason. RESUME may
  * come at any time after REQUEST and ends the checkpoint. RUN may come whenever the rank holds,

@@ -40,7 +40,7 @@ static void gate_of_thread(MPI_Comm communicator)
 {
     uint64_t told = 0;
 
-    ckpt_lane_lock();
+    ckpt_thread_context_lock();
     while (is_shut(communicator)) {
         if (told != ckpt_checkpoint.epoch) {
             told = ckpt_checkpoint.epoch;
@@ -48,12 +48,12 @@ static void gate_of_thread(MPI_Comm communicator)
         }
         ckpt_checkpoint.vain += VAIN_LIMIT / 4; /* a turn of this loop is long */
         poll_failed();
-        ckpt_lane_unlock();
+        ckpt_thread_context_unlock();
         ckpt_service(); /* if the service thread cannot answer the agent */
         (void)ckpt_sys_poll(NULL, 0, 1);
-        ckpt_lane_lock();
+        ckpt_thread_context_lock();
     }
-    ckpt_lane_unlock();
+    ckpt_thread_context_unlock();
 }
 
 /* An open rank gives its receives their messages itself, and tells senders which
@@ -102,7 +102,7 @@ void ckpt_collective_gate(MPI_Comm communicator)
 void ckpt_gate_poll_failed(void)
 {
     const unsigned us =
-        ckpt_multiple ? ckpt_lane_back_off(ckpt_checkpoint.armed) : 0;
+        ckpt_multiple ? ckpt_thread_context_back_off(ckpt_checkpoint.armed) : 0;
 
     if (ckpt_checkpoint.armed) {
         ckpt_guard();
@@ -116,7 +116,7 @@ void ckpt_gate_poll_failed(void)
 void ckpt_gate_poll_succeeded(void)
 {
     if (ckpt_multiple) {
-        ckpt_lane_wait_over();
+        ckpt_thread_context_wait_over();
     }
     ckpt_checkpoint.vain = 0;
     ckpt_participants_wait_over();

@@ -445,7 +445,7 @@ int ckpt_nonblocking_begin_again(struct ckpt_failure *failure)
     struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST);
     int code = MPI_SUCCESS;
 
-    ckpt_lane_keep(1); /* no other thread begins a collective before these */
+    ckpt_thread_context_keep(1); /* no other thread begins a collective before these */
     for (; handle != NULL && code == MPI_SUCCESS;
          handle = ckpt_live_next(handle)) {
         const MPI_Request request = (MPI_Request)handle;
@@ -454,7 +454,7 @@ int ckpt_nonblocking_begin_again(struct ckpt_failure *failure)
             code = begin_again(request);
         }
     }
-    ckpt_lane_keep(0);
+    ckpt_thread_context_keep(0);
     return code == MPI_SUCCESS
                ? 0
                : ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,

@@ -93,7 +93,7 @@ int ckpt_system_v_rejoin(int64_t since, struct ckpt_failure *failure)
     struct place *all;
     int code, error;
 
-    if (ckpt_alone) {
+    if (ckpt_non_mpi) {
         return has ? ckpt_system_v_restore(
                          mine.now == mine.saved.node ? 0 : since, failure)
                    : 0;

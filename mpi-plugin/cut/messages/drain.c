@@ -26,11 +26,11 @@ static int progress_collective(MPI_Request request)
  * cut: nonblocking collectives, and accesses to files and windows. */
 static int progress_requests(void)
 {
-    const uint64_t taken = ckpt_lane_times_taken();
+    const uint64_t taken = ckpt_thread_context_times_taken();
     struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST), *next;
     int pending = 0;
 
-    for (; handle != NULL && taken == ckpt_lane_times_taken(); handle = next) {
+    for (; handle != NULL && taken == ckpt_thread_context_times_taken(); handle = next) {
         MPI_Request request = (MPI_Request)handle;
 
         next = ckpt_live_next(handle);
@@ -48,14 +48,14 @@ static int progress_requests(void)
 /* Moves every unmatched message into a log, as long as the rank stands still. */
 static int log_all(void)
 {
-    const uint64_t taken = ckpt_lane_times_taken();
+    const uint64_t taken = ckpt_thread_context_times_taken();
     struct ckpt_handle *handle = ckpt_live(CKPT_COMM);
     int error = ckpt_log_waiting(MPI_COMM_WORLD);
 
     if (error == 0) {
         error = ckpt_log_waiting(MPI_COMM_SELF);
     }
-    while (handle != NULL && error == 0 && taken == ckpt_lane_times_taken()) {
+    while (handle != NULL && error == 0 && taken == ckpt_thread_context_times_taken()) {
         const MPI_Comm comm = (MPI_Comm)handle;
 
         ckpt_retain(comm); /* another thread may free it */
@@ -124,7 +124,7 @@ static int all_received(struct ckpt_rank_page *page,
 int ckpt_drain(struct ckpt_rank_page *page, int (*given_up)(void),
                struct ckpt_failure *failure)
 {
-    const uint64_t taken = ckpt_lane_times_taken();
+    const uint64_t taken = ckpt_thread_context_times_taken();
     int error = log_matched(), pending, all;
 
     if (error == 0 && ckpt_windows_flush() != MPI_SUCCESS) {
@@ -141,10 +141,10 @@ int ckpt_drain(struct ckpt_rank_page *page, int (*given_up)(void),
         if (all < 0) {
             return all;
         }
-        if (all && pending == 0 && taken == ckpt_lane_times_taken()) {
+        if (all && pending == 0 && taken == ckpt_thread_context_times_taken()) {
             return 0;
         }
-        if (taken != ckpt_lane_times_taken() ||
+        if (taken != ckpt_thread_context_times_taken() ||
             (turn % 64 == 0 && given_up())) {
             error = -ECANCELED;
         }

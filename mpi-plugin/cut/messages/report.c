@@ -8,7 +8,7 @@
 #include "cut/messages/epoch.h"
 #include "cut/messages/synchronous_send.h"
 #include "link/agent_link.h"
-#include "runtime/lane.h"
+#include "runtime/thread_context.h"
 
 void ckpt_report_gate(const struct ckpt_clock *clock, uint64_t slot)
 {
@@ -41,10 +41,10 @@ void ckpt_report_place(uint32_t type, enum ckpt_place place, uint64_t slot,
 
 void ckpt_report_taken(void)
 {
-    if (ckpt_checkpoint.taken == ckpt_lane_times_taken()) {
+    if (ckpt_checkpoint.taken == ckpt_thread_context_times_taken()) {
         return;
     }
-    ckpt_checkpoint.taken = ckpt_lane_times_taken();
+    ckpt_checkpoint.taken = ckpt_thread_context_times_taken();
     if (ckpt_checkpoint.armed && ckpt_checkpoint.hold) {
         ckpt_checkpoint.hold = 0;
         ckpt_checkpoint.helping = 0;

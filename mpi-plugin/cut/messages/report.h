@@ -20,7 +20,7 @@ void ckpt_report_place(uint32_t type, enum ckpt_place place, uint64_t slot,
  * its own gate, as the agent knows of this rank only what it is told. */
 void ckpt_report_gate(const struct ckpt_clock *clock, uint64_t slot);
 
-/* If other threads have run since the service thread began to hold (runtime/lane.h):
+/* If other threads have run since the service thread began to hold (runtime/thread_context.h):
  * reports the rank as inside, and breaks off the agent's order. */
 void ckpt_report_taken(void);
 

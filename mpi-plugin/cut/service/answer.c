@@ -23,7 +23,7 @@
 #include "handles/message_log.h"
 #include "link/agent_link.h"
 #include "link/rank_page.h"
-#include "runtime/lane.h"
+#include "runtime/thread_context.h"
 #include "runtime/uncovered.h"
 #include "sys/syscall.h"
 #include "process/frozen_copy.h"
@@ -38,13 +38,13 @@
 /* Number of drains of this checkpoint that received more messages than the peers had counted. */
 static int surplus;
 
-static uint64_t taken_before; /* ckpt_lane_times_taken() when the order arrived */
+static uint64_t taken_before; /* ckpt_thread_context_times_taken() when the order arrived */
 
 /* Returns 1 if other threads have run since the present order arrived, so that the rank does not
  * stand still. Tells the agent if it does not know yet. */
 static int is_broken_off(void)
 {
-    if (taken_before == ckpt_lane_times_taken()) {
+    if (taken_before == ckpt_thread_context_times_taken()) {
         return 0;
     }
     ckpt_report_taken();
@@ -141,7 +141,7 @@ static void drain(void)
     struct ckpt_message message = {.type = CKPT_MSG_DRAINED,
                                    .epoch = ckpt_checkpoint.epoch};
     struct ckpt_failure failure = {0};
-    int error = ckpt_alone ? 0 : ckpt_drain(ckpt_rank_page(), given_up, &failure);
+    int error = ckpt_non_mpi ? 0 : ckpt_drain(ckpt_rank_page(), given_up, &failure);
 
     if (error == 0) {
         error = ckpt_recipes_record(&failure);
@@ -395,7 +395,7 @@ static void cut(const struct ckpt_message *message)
 
 void ckpt_obey(const struct ckpt_message *message)
 {
-    taken_before = ckpt_lane_times_taken();
+    taken_before = ckpt_thread_context_times_taken();
     switch (message->type) {
     case CKPT_MSG_REQUEST:
         ckpt_answer_request(message);

@@ -162,7 +162,7 @@ int ckpt_attach(int collective, uint64_t *epoch, struct ckpt_failure *failure)
     if (collective) {
         ckpt_text_copy(coordinator, sizeof(coordinator), message.text);
     }
-    if (collective && !ckpt_alone) {
+    if (collective && !ckpt_non_mpi) {
         CKPT_CALL(code, Bcast, coordinator, (int)sizeof(coordinator),
                   CKPT_LOWER(MPI_BYTE), 0, CKPT_LOWER(MPI_COMM_WORLD));
         agreed = code == MPI_SUCCESS ? agreed : -EPROTO;
@@ -178,7 +178,7 @@ int ckpt_attach(int collective, uint64_t *epoch, struct ckpt_failure *failure)
     }
     (void)ckpt_agent_send(&message, -1);
     ckpt_agent_signal(ckpt_checkpoint_signal(), (int)ckpt_sys_gettid());
-    if (collective && !ckpt_alone) {
+    if (collective && !ckpt_non_mpi) {
         heed_launcher();
     }
     return 0;

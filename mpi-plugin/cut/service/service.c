@@ -42,7 +42,7 @@ static void tell_outside(void)
 {
     if (ckpt_checkpoint.armed && ckpt_checkpoint.inside_told &&
         !ckpt_checkpoint.cut_due &&
-        ckpt_lanes_open_count() == 0) {
+        ckpt_thread_contexts_open_count() == 0) {
         ckpt_checkpoint.inside_told = 0;
         ckpt_checkpoint.hold = 1;
         ckpt_publish_counters();
@@ -99,7 +99,7 @@ static void serve_messages(void)
         got = next_message(&message);
         if (got < 0) {
             ckpt_agent_lost();
-        } else if (got == 1 && ckpt_lanes_open_count() != 0) {
+        } else if (got == 1 && ckpt_thread_contexts_open_count() != 0) {
             ckpt_obey_inside(&message, 0); /* another thread is inside */
         } else if (got == 1) {
             ckpt_obey(&message);
@@ -135,7 +135,7 @@ static void serve_for_service_thread(void)
 
     ckpt_begin();
     ckpt_report_taken();
-    while (got == 1 && ckpt_lane_is_taken() && ckpt_agent_connected()) {
+    while (got == 1 && ckpt_thread_context_is_taken() && ckpt_agent_connected()) {
         got = ckpt_agent_receive(&message, 0);
         if (got == 1) {
             ckpt_obey_inside(&message, 0);
@@ -148,7 +148,7 @@ static void serve_for_service_thread(void)
  * one. */
 static int begin_service(void)
 {
-    if (ckpt_alone) {
+    if (ckpt_non_mpi) {
         ckpt_state = CKPT_STATE_SERVICE;
         return 1;
     }
@@ -157,7 +157,7 @@ static int begin_service(void)
 
 static void end_service(void)
 {
-    if (ckpt_alone) {
+    if (ckpt_non_mpi) {
         ckpt_state = CKPT_STATE_IDLE;
     } else {
         ckpt_end_quietly();
@@ -167,7 +167,7 @@ static void end_service(void)
 void ckpt_service_serve(void)
 {
     if (ckpt_multiple) { /* cut/service/service_thread.c answers */
-        if (__builtin_expect(ckpt_lane_is_taken(), 0)) {
+        if (__builtin_expect(ckpt_thread_context_is_taken(), 0)) {
             serve_for_service_thread();
         }
         return;
@@ -209,7 +209,7 @@ void ckpt_service_serve(void)
 
 void ckpt_service_progress(void)
 {
-    if (ckpt_checkpoint.open && !ckpt_alone) {
+    if (ckpt_checkpoint.open && !ckpt_non_mpi) {
         ckpt_begin();
         ckpt_log_progress();
         ckpt_end();
@@ -246,7 +246,7 @@ static int is_spawned(void)
     MPI_Comm parent = CKPT_LOWER(MPI_COMM_NULL);
     int code = MPI_SUCCESS;
 
-    if (!ckpt_alone) {
+    if (!ckpt_non_mpi) {
         CKPT_CALL(code, Comm_get_parent, &parent);
     }
     return code == MPI_SUCCESS && parent != CKPT_LOWER(MPI_COMM_NULL);
@@ -304,7 +304,7 @@ int ckpt_service_turn(void)
 int ckpt_service_reopen(struct ckpt_failure *failure)
 {
     ckpt_pending = ckpt_multiple;
-    if (!ckpt_alone) {
+    if (!ckpt_non_mpi) {
         ckpt_pending |= ckpt_synchronous_restarted(ckpt_checkpoint.epoch);
     }
     ckpt_service_thread_restarted();
@@ -326,7 +326,7 @@ static void finish_epoch(void)
 
 void ckpt_service_close(void)
 {
-    struct ckpt_message message = {.type = CKPT_MSG_GOODBYE};
+    struct ckpt_message message = {.type = CKPT_MSG_FINALIZED};
 
     if (!ckpt_checkpoint.open) {
         return;

@@ -91,7 +91,7 @@ static void *serve(void *unused)
     int ms = 0;
 
     (void)unused;
-    ckpt_lane_get()->serving = 1;
+    ckpt_thread_context_get()->serving = 1;
     if (!ckpt_service_attach(thread.able, &thread.reason)) {
         ms = END;
     }
@@ -104,7 +104,7 @@ static void *serve(void *unused)
             wait_for_message(ms);
         }
     }
-    ckpt_lane_own->serving = 0;
+    ckpt_thread_context_own->serving = 0;
     if (ckpt_sys_gettid() == ckpt_sys_getpid()) {
         stay();
     }

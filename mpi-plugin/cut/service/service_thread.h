@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * service_thread.h - a thread of our own that answers the agent where several
- * threads may be in MPI at once (runtime/lane.h).
+ * threads may be in MPI at once (runtime/thread_context.h).
  *
  * This thread is the leader of each checkpoint, and is never in a call of the
  * application. So the other threads need no signal to answer; they find the

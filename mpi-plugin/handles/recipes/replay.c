@@ -4,7 +4,7 @@
  *
  * MPI_Comm_free need not synchronise, so at the cut some members may have freed
  * a communicator that others still hold. Making it again takes all members. So
- * a member that holds it describes it to the others. These make a *ghost*,
+ * a member that holds it describes it to the others. These make a *placeholder*,
  * which is freed when all communicators exist.
  */
 #include "handles/recipes/replay.h"
@@ -247,8 +247,8 @@ static int gather_descriptions(const struct gathered *ids, struct gathered *all)
     return code;
 }
 
-/* Ghosts, in their own list, linked by handle.next. */
-static MPI_Comm ghosts;
+/* Proxy, in their own list, linked by handle.next. */
+static MPI_Comm placeholders;
 
 static int *members_from(const uint64_t *numbers, uint64_t count)
 {
@@ -270,7 +270,7 @@ static int position(const int *members, uint64_t count)
     return -1;
 }
 
-static int add_topology(MPI_Comm ghost, const struct description *told)
+static int add_topology(MPI_Comm placeholder, const struct description *told)
 {
     const size_t size = sizeof(struct ckpt_topology) + told->words * sizeof(int);
     const uint64_t *from = told->follow + told->size;
@@ -278,33 +278,33 @@ static int add_topology(MPI_Comm ghost, const struct description *told)
     if (told->kind == 0) {
         return MPI_SUCCESS;
     }
-    ghost->topology = take(size);
-    if (ghost->topology == NULL) {
+    placeholder->topology = take(size);
+    if (placeholder->topology == NULL) {
         return MPI_ERR_NO_MEM;
     }
-    ghost->topology->kind = (int)told->kind;
-    ghost->topology->weighted = (int)told->weighted;
-    ghost->topology->counts[0] = (int)told->counts[0];
-    ghost->topology->counts[1] = (int)told->counts[1];
-    ghost->topology->size = size;
+    placeholder->topology->kind = (int)told->kind;
+    placeholder->topology->weighted = (int)told->weighted;
+    placeholder->topology->counts[0] = (int)told->counts[0];
+    placeholder->topology->counts[1] = (int)told->counts[1];
+    placeholder->topology->size = size;
     for (uint64_t i = 0; i < told->words; i++) {
-        ghost->topology->data[i] = (int)from[i];
+        placeholder->topology->data[i] = (int)from[i];
     }
     return MPI_SUCCESS;
 }
 
-/* Makes a ghost of the communicator, if this rank is a member. */
-static int add_ghost(const struct description *told)
+/* Makes a placeholder of the communicator, if this rank is a member. */
+static int add_placeholder(const struct description *told)
 {
     int *local = members_from(told->follow, told->size), *remote = local;
     int here, there = -1;
-    MPI_Comm ghost;
+    MPI_Comm placeholder;
 
     if (told->inter) {
         remote = members_from(told->follow + told->size, told->peers);
     }
-    ghost = take(sizeof(*ghost));
-    if (local == NULL || remote == NULL || ghost == NULL) {
+    placeholder = take(sizeof(*placeholder));
+    if (local == NULL || remote == NULL || placeholder == NULL) {
         return MPI_ERR_NO_MEM;
     }
     here = position(local, told->size);
@@ -314,20 +314,20 @@ static int add_ghost(const struct description *told)
     if (here < 0 && there < 0) {
         return MPI_SUCCESS;
     }
-    ghost->id = told->id;
-    ghost->inter = (int)told->inter;
-    ghost->hinted = (int)told->hinted;
-    ghost->rank = here >= 0 ? here : there;
-    ghost->size = (int)(here >= 0 ? told->size : told->peers);
-    ghost->peers = (int)(here >= 0 ? told->peers : told->size);
-    ghost->local_members = here >= 0 ? local : remote;
-    ghost->members = here >= 0 ? remote : local;
-    ghost->handle.next = (struct ckpt_handle *)ghosts;
-    ghosts = ghost;
-    return add_topology(ghost, told);
+    placeholder->id = told->id;
+    placeholder->inter = (int)told->inter;
+    placeholder->hinted = (int)told->hinted;
+    placeholder->rank = here >= 0 ? here : there;
+    placeholder->size = (int)(here >= 0 ? told->size : told->peers);
+    placeholder->peers = (int)(here >= 0 ? told->peers : told->size);
+    placeholder->local_members = here >= 0 ? local : remote;
+    placeholder->members = here >= 0 ? remote : local;
+    placeholder->handle.next = (struct ckpt_handle *)placeholders;
+    placeholders = placeholder;
+    return add_topology(placeholder, told);
 }
 
-static int add_ghosts(const struct gathered *ids, const struct gathered *told)
+static int add_placeholders(const struct gathered *ids, const struct gathered *told)
 {
     const uint64_t *next = told->numbers, *end = next + told->total;
     int code = MPI_SUCCESS;
@@ -340,7 +340,7 @@ static int add_ghosts(const struct gathered *ids, const struct gathered *told)
             return MPI_ERR_INTERN;
         }
         if (!holds(ids, MPI_COMM_WORLD->rank, one->id)) {
-            code = add_ghost(one);
+            code = add_placeholder(one);
         }
         next += HEADER + follow_count(one);
     }
@@ -352,19 +352,19 @@ static MPI_Comm earlier(MPI_Comm one, MPI_Comm other, uint64_t done)
     return other->id > done && (one == NULL || other->id < one->id) ? other : one;
 }
 
-/* Returns the communicator or ghost with the lowest id above `done`, or
+/* Returns the communicator or placeholder with the lowest id above `done`, or
  * NULL. */
 static MPI_Comm next_after(uint64_t done)
 {
     struct ckpt_handle *handle;
-    MPI_Comm ghost, next = NULL;
+    MPI_Comm placeholder, next = NULL;
 
     for (handle = ckpt_live(CKPT_COMM); handle != NULL;
          handle = ckpt_live_next(handle)) {
         next = earlier(next, (MPI_Comm)handle, done);
     }
-    for (ghost = ghosts; ghost != NULL; ghost = (MPI_Comm)ghost->handle.next) {
-        next = earlier(next, ghost, done);
+    for (placeholder = placeholders; placeholder != NULL; placeholder = (MPI_Comm)placeholder->handle.next) {
+        next = earlier(next, placeholder, done);
     }
     return next;
 }
@@ -381,16 +381,16 @@ static int rebuild_in_order(void)
     return code;
 }
 
-/* Frees the lower communicators. The ghosts' little memory from
+/* Frees the lower communicators. The placeholders' little memory from
  * ckpt_memory_alloc stays. */
-static int free_ghosts(void)
+static int free_placeholders(void)
 {
     int first = MPI_SUCCESS, code;
 
-    for (; ghosts != NULL; ghosts = (MPI_Comm)ghosts->handle.next) {
-        CKPT_CALL(code, Comm_free, (MPI_Comm *)&ghosts->handle.lower);
+    for (; placeholders != NULL; placeholders = (MPI_Comm)placeholders->handle.next) {
+        CKPT_CALL(code, Comm_free, (MPI_Comm *)&placeholders->handle.lower);
         first = first == MPI_SUCCESS ? code : first;
-        ckpt_channels_free(ghosts);
+        ckpt_channels_free(placeholders);
     }
     return first;
 }
@@ -404,7 +404,7 @@ int ckpt_communicators_replay(void)
         code = gather_descriptions(&ids, &told);
     }
     if (code == MPI_SUCCESS) {
-        code = add_ghosts(&ids, &told);
+        code = add_placeholders(&ids, &told);
     }
     gathered_free(&told);
     gathered_free(&ids);
@@ -414,5 +414,5 @@ int ckpt_communicators_replay(void)
     if (code == MPI_SUCCESS) {
         code = rebuild_in_order();
     }
-    return code == MPI_SUCCESS ? free_ghosts() : code;
+    return code == MPI_SUCCESS ? free_placeholders() : code;
 }

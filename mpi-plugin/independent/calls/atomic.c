@@ -17,7 +17,7 @@
 #include "independent/calls/arguments.h"
 #include "independent/capture.h"
 #include "independent/delivery.h"
-#include "independent/fault.h"
+#include "independent/fault_injection.h"
 #include "independent/interval.h"
 #include "independent/overhead.h"
 #include "independent/replay.h"

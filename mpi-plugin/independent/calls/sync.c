@@ -10,7 +10,7 @@
 #include "base/invariant.h"
 #include "independent/capture.h"
 #include "independent/delivery.h"
-#include "independent/fault.h"
+#include "independent/fault_injection.h"
 #include "independent/interval.h"
 #include "independent/keep.h"
 #include "independent/pause.h"

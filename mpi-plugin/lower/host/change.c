@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <time.h>
 
-#define PATIENCE_NS INT64_C(1000000000)
+#define TIMEOUT_NS INT64_C(1000000000)
 
 static uint32_t changes; /* under way */
 
@@ -46,7 +46,7 @@ int ckpt_change_wait(void)
     if (__atomic_load_n(&changes, __ATOMIC_SEQ_CST) == 0) {
         return 1;
     }
-    end = now() + PATIENCE_NS;
+    end = now() + TIMEOUT_NS;
     while (now() < end) {
         if (__atomic_load_n(&changes, __ATOMIC_SEQ_CST) == 0) {
             return 1;
