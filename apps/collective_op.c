@@ -7,12 +7,12 @@
 #if !defined PERSISTENT
 #define BEGIN(name, Name, ...) MPI_I##name(__VA_ARGS__, op->comm, &op->request)
 #elif OMPI_MAJOR_VERSION >= 5
-#define BEGIN(name, Name, ...)                                                 \
+#define BEGIN(name, Name, ...) \
     MPI_##Name##_init(__VA_ARGS__, op->comm, MPI_INFO_NULL, &op->request)
 #else
 #include <mpi-ext.h>
 #define MPI_Barrier_init MPIX_Barrier_init
-#define BEGIN(name, Name, ...)                                                 \
+#define BEGIN(name, Name, ...) \
     MPIX_##Name##_init(__VA_ARGS__, op->comm, MPI_INFO_NULL, &op->request)
 #endif
 
@@ -413,8 +413,12 @@ void collective_begin(struct collective_op *op, enum collective what,
                       MPI_Comm comm, int root, int count, int in_place,
                       uint64_t key)
 {
-    *op = (struct collective_op){.what = what, .comm = comm, .root = root,
-                                 .count = count, .key = key, .data = key,
+    *op = (struct collective_op){.what = what,
+                                 .comm = comm,
+                                 .root = root,
+                                 .count = count,
+                                 .key = key,
+                                 .data = key,
                                  .function = MPI_OP_NULL};
     MPI_Comm_rank(comm, &op->rank);
     MPI_Comm_size(comm, &op->size);

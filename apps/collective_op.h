@@ -20,13 +20,30 @@ struct element {
 };
 
 enum collective {
-    BARRIER, BCAST, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV,
-    ALLTOALL, ALLTOALLV, ALLTOALLW, REDUCE, ALLREDUCE, REDUCE_SCATTER,
-    REDUCE_SCATTER_BLOCK, SCAN, EXSCAN,
+    BARRIER,
+    BCAST,
+    GATHER,
+    GATHERV,
+    SCATTER,
+    SCATTERV,
+    ALLGATHER,
+    ALLGATHERV,
+    ALLTOALL,
+    ALLTOALLV,
+    ALLTOALLW,
+    REDUCE,
+    ALLREDUCE,
+    REDUCE_SCATTER,
+    REDUCE_SCATTER_BLOCK,
+    SCAN,
+    EXSCAN,
     PLAIN_COLLECTIVES,
     /* On communicators with a topology: */
-    NEIGHBOR_ALLGATHER = PLAIN_COLLECTIVES, NEIGHBOR_ALLGATHERV,
-    NEIGHBOR_ALLTOALL, NEIGHBOR_ALLTOALLV, NEIGHBOR_ALLTOALLW,
+    NEIGHBOR_ALLGATHER = PLAIN_COLLECTIVES,
+    NEIGHBOR_ALLGATHERV,
+    NEIGHBOR_ALLTOALL,
+    NEIGHBOR_ALLTOALLV,
+    NEIGHBOR_ALLTOALLW,
     ALL_COLLECTIVES
 };
 
@@ -37,12 +54,12 @@ struct collective_op {
     int root;
     int count; /* elements of a block, or the most of a varying one */
     int in_place;
-    uint64_t key;  /* determines the arguments */
-    uint64_t data; /* determines the data; equals `key` unless persistent */
+    uint64_t key;              /* determines the arguments */
+    uint64_t data;             /* determines the data; equals `key` unless persistent */
     int sources, destinations; /* neighbours, */
     int *source, *destination; /*   or members */
     struct element *send, *receive;
-    int *counts[2], *displs[2];  /* send, receive */
+    int *counts[2], *displs[2]; /* send, receive */
     MPI_Aint *wide_displs[2];
     MPI_Datatype type, *types;
     MPI_Op function;

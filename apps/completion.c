@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MANY      300    /* more than the stand-in passes to the library at once */
+#define MANY      300 /* more than the stand-in passes to the library at once */
 #define ROUNDS    40
-#define FORGOTTEN 60000  /* sends whose requests are freed at once */
-#define WINDOW    16     /* unacknowledged sends */
+#define FORGOTTEN 60000 /* sends whose requests are freed at once */
+#define WINDOW    16    /* unacknowledged sends */
 /* The limit in kB for their memory; 1 kB each would be ten times as much. */
-#define GROWTH    6000
+#define GROWTH 6000
 
 static void look_at_none(void)
 {

@@ -8,7 +8,10 @@
 
 #include <stdlib.h>
 
-enum { COLLECTIVES = 28, GRAPHS = 3 };
+enum {
+    COLLECTIVES = 28,
+    GRAPHS = 3
+};
 
 static void begin_and_end_barrier(MPI_Comm comm)
 {

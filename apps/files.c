@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 /* In numbers of type uint64_t: */
-#define RECORD 24 /* one entry of the log */
-#define OWN 1000  /* part of the own file that is written */
-#define SPLIT 16  /* written by each rank to the split file */
-#define ROWS 100  /* of the matrix, each with `width` numbers of each rank */
+#define RECORD 24   /* one entry of the log */
+#define OWN    1000 /* part of the own file that is written */
+#define SPLIT  16   /* written by each rank to the split file */
+#define ROWS   100  /* of the matrix, each with `width` numbers of each rank */
 
 static int rank, size;
 static int width;

@@ -51,13 +51,13 @@ static void gather(void)
                 is_root() ? places : NOTHING, is_root() ? MPI_INT : NO_TYPE, ROOT, MPI_COMM_WORLD);
     CHECK(!is_root() || all[size - 1] == size);
     own = 0;
-    MPI_Scatter(is_root() ? all : NOTHING, is_root() ? 1 : -5, is_root() ? MPI_INT : NO_TYPE, &own, 1,
-                MPI_INT, ROOT, MPI_COMM_WORLD);
+    MPI_Scatter(is_root() ? all : NOTHING, is_root() ? 1 : -5, is_root() ? MPI_INT : NO_TYPE, &own,
+                1, MPI_INT, ROOT, MPI_COMM_WORLD);
     CHECK(own == rank + 1);
     own = 0;
     MPI_Scatterv(is_root() ? all : NOTHING, is_root() ? counts : NOTHING,
-                 is_root() ? places : NOTHING, is_root() ? MPI_INT : NO_TYPE, &own, 1, MPI_INT, ROOT,
-                 MPI_COMM_WORLD);
+                 is_root() ? places : NOTHING, is_root() ? MPI_INT : NO_TYPE, &own, 1, MPI_INT,
+                 ROOT, MPI_COMM_WORLD);
     CHECK(own == rank + 1);
     free(all);
     free(counts);
@@ -71,8 +71,8 @@ static void reduce(void)
     MPI_Reduce(&own, is_root() ? &sum : NOTHING, 1, MPI_INT, MPI_SUM, ROOT, MPI_COMM_WORLD);
     CHECK(!is_root() || sum == size);
     sum = 1;
-    MPI_Reduce(is_root() ? MPI_IN_PLACE : &own, is_root() ? &sum : NOTHING, 1, MPI_INT, MPI_SUM, ROOT,
-               MPI_COMM_WORLD);
+    MPI_Reduce(is_root() ? MPI_IN_PLACE : &own, is_root() ? &sum : NOTHING, 1, MPI_INT, MPI_SUM,
+               ROOT, MPI_COMM_WORLD);
     CHECK(!is_root() || sum == size);
 }
 
@@ -201,10 +201,12 @@ static void between_groups(void)
     int value = color == 0 ? 42 : 0;
 
     MPI_Comm_split(MPI_COMM_WORLD, color, rank, &half);
-    MPI_Intercomm_create(half, 0, rank < 2 ? MPI_COMM_WORLD : NO_COMM, rank < 2 ? 1 - color : -77, 3,
-                         &between);
+    MPI_Intercomm_create(half, 0, rank < 2 ? MPI_COMM_WORLD : NO_COMM, rank < 2 ? 1 - color : -77,
+                         3, &between);
     MPI_Bcast(color == 0 && rank != 0 ? NOTHING : &value, 1, MPI_INT,
-              color == 1 ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL, between);
+              color == 1 ? 0 : rank == 0 ? MPI_ROOT
+                                         : MPI_PROC_NULL,
+              between);
     CHECK(value == 42);
     gather_between(color, between);
     MPI_Comm_free(&between);

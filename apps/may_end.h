@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define WAIT_FILE     ".may-not-end"
+#define WAIT_FILE ".may-not-end"
 /* This is larger than any step: it shows progress. */
 #define FURTHEST_STEP "step 1000000000"
-#define LOOKS_APART   50000             /* microseconds */
+#define LOOKS_APART   50000 /* microseconds */
 
 static inline int may_end(void)
 {

@@ -159,7 +159,14 @@ static void communicator(struct worker *worker, long step)
 static void *work(void *argument)
 {
     static void (*const actions[])(struct worker *, long) = {
-        ring, probed, collectives, shared, ring, large, communicator, shared,
+        ring,
+        probed,
+        collectives,
+        shared,
+        ring,
+        large,
+        communicator,
+        shared,
     };
     const uint64_t count = sizeof actions / sizeof actions[0];
     struct worker *worker = argument;

@@ -10,7 +10,7 @@
 #include "collective_op.h"
 
 #define COMMUNICATORS 6
-#define MOST_PENDING 24
+#define MOST_PENDING  24
 
 static int rank, size;
 static uint64_t seed, drawn; /* by all ranks alike */

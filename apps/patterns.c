@@ -25,7 +25,10 @@
 #define IMBALANCE 0.2   /* range of a period, as a fraction */
 #define LINE_US   20000 /* minimum time between two lines of progress output */
 
-enum { TAG_MESSAGE = 1, TAG_ANSWER };
+enum {
+    TAG_MESSAGE = 1,
+    TAG_ANSWER
+};
 
 static int rank, size, bytes;
 static long period_us;
@@ -155,8 +158,10 @@ static const struct {
     const char *name;
     uint64_t (*round)(uint64_t round);
 } patterns[] = {
-    {"independent", independent}, {"ring", ring},
-    {"all-to-all", all_to_all},   {"wildcard", wildcard},
+    {"independent", independent},
+    {"ring", ring},
+    {"all-to-all", all_to_all},
+    {"wildcard", wildcard},
     {"collective", collective},
 };
 

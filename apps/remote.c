@@ -19,8 +19,16 @@
 #define STEPS_PER_LINE 16  /* of progress output, and between checks for the file */
 #define LIFE           96  /* steps after which all windows are made again */
 
-enum { COUNTER, SUM, COUNTERS };
-enum { LOCK, TOTAL, SHARED };
+enum {
+    COUNTER,
+    SUM,
+    COUNTERS
+};
+enum {
+    LOCK,
+    TOTAL,
+    SHARED
+};
 
 static int rank, size, left, right;
 static int node_rank, node_size;

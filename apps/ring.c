@@ -17,7 +17,11 @@
 #define STEPS_PER_SPLIT 8     /* lifetime of a sub-communicator */
 #define SIDE            6     /* of the matrix whose columns are exchanged */
 
-enum { TAG_TOKEN = 1000, TAG_COLUMN, TAG_RECORD };
+enum {
+    TAG_TOKEN = 1000,
+    TAG_COLUMN,
+    TAG_RECORD
+};
 
 /* A structure with holes, sent as a struct type. */
 struct record {

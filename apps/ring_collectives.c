@@ -14,16 +14,16 @@
 
 /* Calls one form of an operation; both forms have the same arguments, except
  * for the request. Needs `immediate` in scope. */
-#define COLLECTIVE(blocking, nonblocking, ...)                                 \
-    do {                                                                       \
-        if (immediate) {                                                       \
-            MPI_Request request;                                               \
-            nonblocking(__VA_ARGS__, &request);                                \
-            MPI_Wait(&request, MPI_STATUS_IGNORE);                             \
-            CHECK(request == MPI_REQUEST_NULL);                                \
-        } else {                                                               \
-            blocking(__VA_ARGS__);                                             \
-        }                                                                      \
+#define COLLECTIVE(blocking, nonblocking, ...)     \
+    do {                                           \
+        if (immediate) {                           \
+            MPI_Request request;                   \
+            nonblocking(__VA_ARGS__, &request);    \
+            MPI_Wait(&request, MPI_STATUS_IGNORE); \
+            CHECK(request == MPI_REQUEST_NULL);    \
+        } else {                                   \
+            blocking(__VA_ARGS__);                 \
+        }                                          \
     } while (0)
 
 /* Returns element `i` of the data that rank `from` sends to rank `to`. */
@@ -332,10 +332,22 @@ static uint64_t exscan(const struct place *p, int immediate)
 }
 
 static uint64_t (*const operations[])(const struct place *, int) = {
-    barrier,   bcast,          gather,    gatherv,
-    scatter,   scatterv,       allgather, allgatherv,
-    alltoall,  alltoallv,      alltoallw, reduce,
-    allreduce, reduce_scatter, scan,      reduce_scatter_block,
+    barrier,
+    bcast,
+    gather,
+    gatherv,
+    scatter,
+    scatterv,
+    allgather,
+    allgatherv,
+    alltoall,
+    alltoallv,
+    alltoallw,
+    reduce,
+    allreduce,
+    reduce_scatter,
+    scan,
+    reduce_scatter_block,
     exscan,
 };
 

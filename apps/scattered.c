@@ -24,7 +24,11 @@
 #define STEPS_PER_LINE 10
 #define CHECKS         64 /* pages checked in each step */
 
-enum block_state { ABSENT, FILLED, ZERO };
+enum block_state {
+    ABSENT,
+    FILLED,
+    ZERO
+};
 
 struct block {
     unsigned char *memory;

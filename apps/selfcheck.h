@@ -17,13 +17,13 @@
 #include <stdio.h>
 
 /* Ends the job with a message unless the condition holds. */
-#define CHECK(condition)                                                       \
-    do {                                                                       \
-        if (!(condition)) {                                                    \
-            fprintf(stderr, "%s:%d: check failed: %s\n", __FILE__, __LINE__,   \
-                    #condition);                                               \
-            MPI_Abort(MPI_COMM_WORLD, 3);                                      \
-        }                                                                      \
+#define CHECK(condition)                                                     \
+    do {                                                                     \
+        if (!(condition)) {                                                  \
+            fprintf(stderr, "%s:%d: check failed: %s\n", __FILE__, __LINE__, \
+                    #condition);                                             \
+            MPI_Abort(MPI_COMM_WORLD, 3);                                    \
+        }                                                                    \
     } while (0)
 
 /* Whether the job may end: see may_end.h. Collective over MPI_COMM_WORLD. */

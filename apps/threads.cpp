@@ -39,7 +39,8 @@ std::uint64_t task_of(long step, int rank, int worker)
 class Workers
 {
   public:
-    Workers(int count, int rank) : rank_(rank), results_(count)
+    Workers(int count, int rank)
+        : rank_(rank), results_(count)
     {
         for (int i = 0; i < count; i++) {
             threads_.emplace_back([this, i] { run(i); });

@@ -16,7 +16,12 @@
 #define SMALL          5000 /* largest message of the wildcard stream, bytes */
 #define STEPS_PER_LINE 64   /* of progress output */
 
-enum { TAG_NAMED = 1, TAG_CONTROL, TAG_ANY, TAG_ANY_ODD };
+enum {
+    TAG_NAMED = 1,
+    TAG_CONTROL,
+    TAG_ANY,
+    TAG_ANY_ODD
+};
 
 /* Sent to each peer at each step. */
 struct control {
@@ -48,9 +53,9 @@ static uint64_t key_of(int from, int to, int tag, uint64_t number)
 /* Most messages are short, some take the rendezvous path, a few are large. */
 static int bytes_of(uint64_t key, int tag)
 {
-    static const int sizes[] = {1,      2,      8,    100,    1000,  4000,
-                                4096,   4200,   5000, 1,      20000, 65536,
-                                100000, 262144, 8,    1048576};
+    static const int sizes[] = {1, 2, 8, 100, 1000, 4000,
+                                4096, 4200, 5000, 1, 20000, 65536,
+                                100000, 262144, 8, 1048576};
     int bytes = sizes[key % 16];
 
     return tag == TAG_ANY && bytes > SMALL ? SMALL : bytes;
@@ -116,7 +121,9 @@ static uint64_t check_message(const struct slot *slot, int from, int tag,
  * contribution to the answer; lowers *last_step to the peers' value. */
 static uint64_t exchange(uint64_t step, uint64_t *last_step)
 {
-    enum { PER_PEER = 2 * (NAMED + 2) };
+    enum {
+        PER_PEER = 2 * (NAMED + 2)
+    };
     static MPI_Request requests[MAX_RANKS * PER_PEER];
     static MPI_Status statuses[MAX_RANKS * PER_PEER];
     static struct control mine;

@@ -248,7 +248,7 @@ static void change_attributes_by_descriptor(struct model *now, int fd)
 
 void overwrite_otherwise(int file)
 {
-    static void (*const ways[])(struct model *now, int fd) = {
+    static void (*const ways[])(struct model * now, int fd) = {
         resize, allocate, write_parts, write_mapped,
         change_attributes_by_descriptor};
     struct model *now = &model[file];

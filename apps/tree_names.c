@@ -21,7 +21,12 @@
 #define NAMES     8
 #define DIRECTORY "names"
 
-enum type { ABSENT, REGULAR, DIRECTORY_WITH_FILE, SYMBOLIC };
+enum type {
+    ABSENT,
+    REGULAR,
+    DIRECTORY_WITH_FILE,
+    SYMBOLIC
+};
 
 /* The objects named n0, n1, ... Two links to one file have the same mark. */
 static struct {

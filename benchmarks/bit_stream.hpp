@@ -76,7 +76,8 @@ class BitReader
   public:
     static constexpr unsigned most_bits = 56; /* taken at once */
 
-    explicit BitReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+    explicit BitReader(std::span<const std::byte> bytes)
+        : bytes_(bytes) {}
 
     /* Returns the number of zeros before the next one bit, without consuming
      * any. */
@@ -121,7 +122,7 @@ class BitReader
     }
 
     std::span<const std::byte> bytes_; /* after those held */
-    std::uint64_t held_ = 0; /* its highest bits are next; the others are 0 */
+    std::uint64_t held_ = 0;           /* its highest bits are next; the others are 0 */
     unsigned held_bits_ = 0;
 };
 

@@ -86,7 +86,10 @@ static const struct call calls[] = {
 /* Tells count_instructions that the call NAME begins; null: that it has ended. */
 static inline void mark(const char *name)
 {
-    __asm__ volatile("int3" : : "a"(name) : "memory");
+    __asm__ volatile("int3"
+                     :
+                     : "a"(name)
+                     : "memory");
 }
 
 static void run(void (*part)(void))

@@ -26,7 +26,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace {
+namespace
+{
 
 constexpr std::string_view our_library = "libckpt-mpi.so";
 
@@ -56,8 +57,9 @@ std::vector<Range> our_code(pid_t pid)
 }
 
 // A stopped process under ptrace.
-class Traced {
-public:
+class Traced
+{
+  public:
     explicit Traced(char **command)
         : pid_(fork())
     {
@@ -114,15 +116,16 @@ public:
         return buffer;
     }
 
-private:
+  private:
     pid_t pid_;
     int status_ = 0;
     bool started_ = false;
 };
 
 // Keeps the least count of each name.
-class Counter {
-public:
+class Counter
+{
+  public:
     // A mark with a name begins a count, an empty one ends it.
     void mark(const std::string &name, std::vector<Range> ours)
     {
@@ -152,7 +155,7 @@ public:
         }
     }
 
-private:
+  private:
     struct Call {
         std::string name;
         Instructions least;
@@ -171,11 +174,11 @@ private:
         }
     }
 
-    std::vector<Call> calls_;  // in the order of their first marks
+    std::vector<Call> calls_; // in the order of their first marks
     // The call under way; empty: none.
     std::string name_;
-    Instructions now_;         // its instructions so far
-    std::vector<Range> ours_;  // see our_code()
+    Instructions now_;        // its instructions so far
+    std::vector<Range> ours_; // see our_code()
 };
 
 int run(char **command)

@@ -21,7 +21,8 @@ _Noreturn void __wrap__exit(int status)
     if (ckpt_journal_suspend) {
         ckpt_journal_suspend();
     }
-    /* A test of that limit may have lowered it; a part of the counts would spoil those of others. */
+    /* A test of that limit may have lowered it; a part of the counts would spoil those of others.
+     */
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0) {
         limit.rlim_cur = limit.rlim_max;
         is_limited = setrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_max != RLIM_INFINITY;

@@ -6,7 +6,7 @@
 #include "coverage.h"
 
 #define CELLS 64
-#define MOST 24
+#define MOST  24
 
 static MPI_Datatype types[MOST];
 static int type_count;

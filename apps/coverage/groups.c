@@ -4,7 +4,18 @@
  */
 #include "coverage.h"
 
-enum { ALL, TURNED, FIRST, SECOND, RANGE, REST, BOTH, COMMON, LESS, COUNT };
+enum {
+    ALL,
+    TURNED,
+    FIRST,
+    SECOND,
+    RANGE,
+    REST,
+    BOTH,
+    COMMON,
+    LESS,
+    COUNT
+};
 
 static MPI_Group groups[COUNT];
 static MPI_Fint number;

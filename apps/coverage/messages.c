@@ -5,7 +5,15 @@
  */
 #include "coverage.h"
 
-enum { STANDARD = 1, BUFFERED, SYNCHRONOUS, READY, PROBED, MATCHED, LATER };
+enum {
+    STANDARD = 1,
+    BUFFERED,
+    SYNCHRONOUS,
+    READY,
+    PROBED,
+    MATCHED,
+    LATER
+};
 
 #define LENGTH 10
 

@@ -7,10 +7,28 @@
 #include "coverage.h"
 
 enum {
-    BARRIER, BCAST, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV,
-    ALLTOALL, ALLTOALLV, ALLTOALLW, REDUCE, ALLREDUCE, REDUCE_SCATTER,
-    REDUCE_SCATTER_BLOCK, SCAN, EXSCAN, NEIGHBOR_ALLGATHER, NEIGHBOR_ALLGATHERV,
-    NEIGHBOR_ALLTOALL, NEIGHBOR_ALLTOALLV, NEIGHBOR_ALLTOALLW,
+    BARRIER,
+    BCAST,
+    GATHER,
+    GATHERV,
+    SCATTER,
+    SCATTERV,
+    ALLGATHER,
+    ALLGATHERV,
+    ALLTOALL,
+    ALLTOALLV,
+    ALLTOALLW,
+    REDUCE,
+    ALLREDUCE,
+    REDUCE_SCATTER,
+    REDUCE_SCATTER_BLOCK,
+    SCAN,
+    EXSCAN,
+    NEIGHBOR_ALLGATHER,
+    NEIGHBOR_ALLGATHERV,
+    NEIGHBOR_ALLTOALL,
+    NEIGHBOR_ALLTOALLV,
+    NEIGHBOR_ALLTOALLW,
     COLLECTIVES
 };
 
@@ -42,9 +60,9 @@ static int value(int what, int rank, int i)
     return 100 * what + 10 * rank + i;
 }
 
-#define BUFFERS(WHAT, n) out[WHAT], (n), MPI_INT, in[WHAT], (n), MPI_INT
+#define BUFFERS(WHAT, n)  out[WHAT], (n), MPI_INT, in[WHAT], (n), MPI_INT
 #define OPERANDS(WHAT, n) out[WHAT], in[WHAT], (n), MPI_INT, MPI_SUM
-#define VECTORS(WHAT)                                                          \
+#define VECTORS(WHAT) \
     out[WHAT], ones, places, MPI_INT, in[WHAT], ones, places, MPI_INT
 #define END(comm, WHAT) comm, MPI_INFO_NULL, &collectives[WHAT]
 

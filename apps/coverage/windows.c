@@ -6,7 +6,13 @@
  */
 #include "coverage.h"
 
-enum { CREATED, ALLOCATED, SHARED, DYNAMIC, FLAVOURS };
+enum {
+    CREATED,
+    ALLOCATED,
+    SHARED,
+    DYNAMIC,
+    FLAVOURS
+};
 
 #define CELLS 16
 

@@ -9,16 +9,17 @@
 #include <cstring>
 #include <unistd.h>
 
-#define CHECK(condition)                                                       \
-    do {                                                                       \
-        if (!(condition)) {                                                    \
-            std::printf("FAILED: line %d: %s\n", __LINE__, #condition);        \
-            std::fflush(stdout);                                               \
-            MPI::COMM_WORLD.Abort(1);                                          \
-        }                                                                      \
+#define CHECK(condition)                                                \
+    do {                                                                \
+        if (!(condition)) {                                             \
+            std::printf("FAILED: line %d: %s\n", __LINE__, #condition); \
+            std::fflush(stdout);                                        \
+            MPI::COMM_WORLD.Abort(1);                                   \
+        }                                                               \
     } while (0)
 
-namespace {
+namespace
+{
 
 int copies, deletions, errors, queries, frees;
 char state; // its address is the extra state of all functions
@@ -114,7 +115,8 @@ void check_operation(const MPI::Op &op, const MPI::Datatype &matrix,
     CHECK(std::memcmp(all, product, sizeof all) == 0);
 }
 
-template <class Error> bool throws(MPI::Comm &comm)
+template <class Error>
+bool throws(MPI::Comm &comm)
 {
     int value = 0;
 

@@ -8,7 +8,12 @@
 
 #include "communicators.h"
 
-enum collective_way { ALLREDUCE, ALLGATHER, IALLREDUCE, COLLECTIVE_WAYS };
+enum collective_way {
+    ALLREDUCE,
+    ALLGATHER,
+    IALLREDUCE,
+    COLLECTIVE_WAYS
+};
 
 /* Each member hears from all; IALLREDUCE is completed before act `due`. */
 void collective_all(enum communicator comm, enum collective_way way,

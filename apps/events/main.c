@@ -30,9 +30,9 @@
 #include <unistd.h>
 
 #define MOST_IN_ACT    (2 * world_size + 8) /* operations of a rank */
-#define MOST_UNDUE     24 /* messages under way that no rank waits for */
-#define ACTS_PER_CALL  32 /* in which all learn whether to go on */
-#define CALLS_PER_LINE 2  /* of progress output */
+#define MOST_UNDUE     24                   /* messages under way that no rank waits for */
+#define ACTS_PER_CALL  32                   /* in which all learn whether to go on */
+#define CALLS_PER_LINE 2                    /* of progress output */
 
 static uint64_t seed;
 static volatile uint64_t result; /* of computation */
@@ -70,8 +70,8 @@ enum question {
  * or longer. */
 static int draw_extra(uint64_t act, uint64_t what)
 {
-    static const int extra[] = {0, 8, 100, 1000, 3500,  3800,  3900,   5000,
-                                0, 1, 30,  700,  20000, 65536, 100000, 16};
+    static const int extra[] = {0, 8, 100, 1000, 3500, 3800, 3900, 5000,
+                                0, 1, 30, 700, 20000, 65536, 100000, 16};
 
     return extra[draw(act, what, 16)];
 }
@@ -233,7 +233,8 @@ static void look_around(uint64_t random)
 /* Computes for some milliseconds at times, mostly not at all. */
 static void compute(uint64_t random)
 {
-    uint64_t most = random % 64 == 0 ? 2000000 : random % 8 == 0 ? 50000 : 1;
+    uint64_t most = random % 64 == 0 ? 2000000 : random % 8 == 0 ? 50000
+                                                                 : 1;
 
     for (uint64_t i = mix(random) % most; i > 0; i--) {
         result = mix(result);

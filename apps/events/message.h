@@ -18,7 +18,14 @@ struct envelope {
     int extra; /* of a message to be sent: bytes after its header */
 };
 
-enum send_way { SEND, SSEND, ISEND, ISSEND, ISEND_TESTED, SEND_WAYS };
+enum send_way {
+    SEND,
+    SSEND,
+    ISEND,
+    ISSEND,
+    ISEND_TESTED,
+    SEND_WAYS
+};
 
 enum receive_way {
     RECV,

@@ -16,7 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RATES = 10000, MOST_ERRORS = 4, SLOW_MOMENTS = 100 };
+enum {
+    RATES = 10000,
+    MOST_ERRORS = 4,
+    SLOW_MOMENTS = 100
+};
 
 static const char *const programs[] = {"ckpt", "ckptd", "ckpt-gather", "ckpt-restart",
                                        "ckpt-stdin"};

@@ -55,23 +55,23 @@ static int open_at(int directory, const char *path, int flags, mode_t mode)
     return (int)syscall(SYS_openat, directory, path, flags, mode);
 }
 
-#define OPEN(name)                                                                            \
-    EXPORTED int name(const char *path, int flags, ...)                                       \
-    {                                                                                         \
-        va_list arguments;                                                                    \
-        va_start(arguments, flags);                                                           \
-        const mode_t mode = mode_of(flags, arguments);                                        \
-        va_end(arguments);                                                                    \
-        return open_at(AT_FDCWD, path, flags, mode);                                          \
+#define OPEN(name)                                      \
+    EXPORTED int name(const char *path, int flags, ...) \
+    {                                                   \
+        va_list arguments;                              \
+        va_start(arguments, flags);                     \
+        const mode_t mode = mode_of(flags, arguments);  \
+        va_end(arguments);                              \
+        return open_at(AT_FDCWD, path, flags, mode);    \
     }
-#define OPENAT(name)                                                                          \
-    EXPORTED int name(int directory, const char *path, int flags, ...)                        \
-    {                                                                                         \
-        va_list arguments;                                                                    \
-        va_start(arguments, flags);                                                           \
-        const mode_t mode = mode_of(flags, arguments);                                        \
-        va_end(arguments);                                                                    \
-        return open_at(directory, path, flags, mode);                                         \
+#define OPENAT(name)                                                   \
+    EXPORTED int name(int directory, const char *path, int flags, ...) \
+    {                                                                  \
+        va_list arguments;                                             \
+        va_start(arguments, flags);                                    \
+        const mode_t mode = mode_of(flags, arguments);                 \
+        va_end(arguments);                                             \
+        return open_at(directory, path, flags, mode);                  \
     }
 OPEN(open)
 OPEN(open64)
@@ -79,17 +79,17 @@ OPENAT(openat)
 OPENAT(openat64)
 
 /* A change of names: the error may come after the change. */
-#define CHANGE(what, directory, path, ...)                                                    \
-    do {                                                                                      \
-        if (failing_name(CHANGES_NAME, what, directory, path)) {                              \
-            const int error = errno;                                                          \
-            if (failing_by_half()) {                                                          \
-                (void)syscall(__VA_ARGS__);                                                   \
-            }                                                                                 \
-            errno = error;                                                                    \
-            return -1;                                                                        \
-        }                                                                                     \
-        return (int)syscall(__VA_ARGS__);                                                     \
+#define CHANGE(what, directory, path, ...)                       \
+    do {                                                         \
+        if (failing_name(CHANGES_NAME, what, directory, path)) { \
+            const int error = errno;                             \
+            if (failing_by_half()) {                             \
+                (void)syscall(__VA_ARGS__);                      \
+            }                                                    \
+            errno = error;                                       \
+            return -1;                                           \
+        }                                                        \
+        return (int)syscall(__VA_ARGS__);                        \
     } while (0)
 
 EXPORTED int mkdir(const char *path, mode_t mode)
@@ -169,22 +169,22 @@ static int look(int directory, const char *path, struct stat *status, int flags)
     return (int)syscall(SYS_newfstatat, directory, path, status, flags);
 }
 
-#define STATS(type, stat_name, lstat_name, fstat_name, fstatat_name)                          \
-    EXPORTED int stat_name(const char *path, type *status)                                    \
-    {                                                                                         \
-        return look(AT_FDCWD, path, (struct stat *)status, 0);                                \
-    }                                                                                         \
-    EXPORTED int lstat_name(const char *path, type *status)                                   \
-    {                                                                                         \
-        return look(AT_FDCWD, path, (struct stat *)status, AT_SYMLINK_NOFOLLOW);              \
-    }                                                                                         \
-    EXPORTED int fstat_name(int fd, type *status)                                             \
-    {                                                                                         \
-        return look(fd, "", (struct stat *)status, AT_EMPTY_PATH);                            \
-    }                                                                                         \
-    EXPORTED int fstatat_name(int directory, const char *path, type *status, int flags)       \
-    {                                                                                         \
-        return look(directory, path, (struct stat *)status, flags);                           \
+#define STATS(type, stat_name, lstat_name, fstat_name, fstatat_name)                    \
+    EXPORTED int stat_name(const char *path, type *status)                              \
+    {                                                                                   \
+        return look(AT_FDCWD, path, (struct stat *)status, 0);                          \
+    }                                                                                   \
+    EXPORTED int lstat_name(const char *path, type *status)                             \
+    {                                                                                   \
+        return look(AT_FDCWD, path, (struct stat *)status, AT_SYMLINK_NOFOLLOW);        \
+    }                                                                                   \
+    EXPORTED int fstat_name(int fd, type *status)                                       \
+    {                                                                                   \
+        return look(fd, "", (struct stat *)status, AT_EMPTY_PATH);                      \
+    }                                                                                   \
+    EXPORTED int fstatat_name(int directory, const char *path, type *status, int flags) \
+    {                                                                                   \
+        return look(directory, path, (struct stat *)status, flags);                     \
     }
 STATS(struct stat, stat, lstat, fstat, fstatat)
 STATS(struct stat64, stat64, lstat64, fstat64, fstatat64)
@@ -211,14 +211,14 @@ EXPORTED DIR *opendir(const char *path)
     return failing_name(OPENS, "opendir", AT_FDCWD, path) ? NULL : next(path);
 }
 
-#define READDIR(type, name)                                                                   \
-    EXPORTED type *name(DIR *stream)                                                          \
-    {                                                                                         \
-        static type *(*next)(DIR *);                                                          \
-        if (next == NULL) {                                                                   \
-            *(void **)&next = dlsym(RTLD_NEXT, #name);                                        \
-        }                                                                                     \
-        return failing_file(LOOKS, "readdir", dirfd(stream)) ? NULL : next(stream);           \
+#define READDIR(type, name)                                                         \
+    EXPORTED type *name(DIR *stream)                                                \
+    {                                                                               \
+        static type *(*next)(DIR *);                                                \
+        if (next == NULL) {                                                         \
+            *(void **)&next = dlsym(RTLD_NEXT, #name);                              \
+        }                                                                           \
+        return failing_file(LOOKS, "readdir", dirfd(stream)) ? NULL : next(stream); \
     }
 READDIR(struct dirent, readdir)
 READDIR(struct dirent64, readdir64)
@@ -230,12 +230,12 @@ EXPORTED ssize_t read(int fd, void *buffer, size_t size)
     return failing_transfer(READS, "read", fd, &size) ? -1 : syscall(SYS_read, fd, buffer, size);
 }
 
-#define PREAD(name, offset_type)                                                              \
-    EXPORTED ssize_t name(int fd, void *buffer, size_t size, offset_type offset)              \
-    {                                                                                         \
-        return failing_transfer(READS, "pread", fd, &size)                                    \
-                   ? -1                                                                       \
-                   : syscall(SYS_pread64, fd, buffer, size, offset);                          \
+#define PREAD(name, offset_type)                                                 \
+    EXPORTED ssize_t name(int fd, void *buffer, size_t size, offset_type offset) \
+    {                                                                            \
+        return failing_transfer(READS, "pread", fd, &size)                       \
+                   ? -1                                                          \
+                   : syscall(SYS_pread64, fd, buffer, size, offset);             \
     }
 PREAD(pread, off_t)
 PREAD(pread64, off64_t)
@@ -247,19 +247,19 @@ EXPORTED ssize_t write(int fd, const void *buffer, size_t size)
 }
 
 /* The data may be written before the error. */
-#define PWRITE(name, offset_type)                                                             \
-    EXPORTED ssize_t name(int fd, const void *buffer, size_t size, offset_type offset)        \
-    {                                                                                         \
-        const size_t all = size;                                                              \
-        if (failing_transfer(WRITES, "pwrite", fd, &size)) {                                  \
-            const int error = errno;                                                          \
-            if (error != EINTR && failing_by_half()) {                                        \
-                (void)syscall(SYS_pwrite64, fd, buffer, all / 2, offset);                     \
-            }                                                                                 \
-            errno = error;                                                                    \
-            return -1;                                                                        \
-        }                                                                                     \
-        return syscall(SYS_pwrite64, fd, buffer, size, offset);                               \
+#define PWRITE(name, offset_type)                                                      \
+    EXPORTED ssize_t name(int fd, const void *buffer, size_t size, offset_type offset) \
+    {                                                                                  \
+        const size_t all = size;                                                       \
+        if (failing_transfer(WRITES, "pwrite", fd, &size)) {                           \
+            const int error = errno;                                                   \
+            if (error != EINTR && failing_by_half()) {                                 \
+                (void)syscall(SYS_pwrite64, fd, buffer, all / 2, offset);              \
+            }                                                                          \
+            errno = error;                                                             \
+            return -1;                                                                 \
+        }                                                                              \
+        return syscall(SYS_pwrite64, fd, buffer, size, offset);                        \
     }
 PWRITE(pwrite, off_t)
 PWRITE(pwrite64, off64_t)
@@ -336,21 +336,21 @@ EXPORTED int close(int fd)
     return result;
 }
 
-#define TRUNCATE(name, offset_type)                                                           \
-    EXPORTED int name(int fd, offset_type length)                                             \
-    {                                                                                         \
-        return failing_file(WRITES, "ftruncate", fd) ? -1                                     \
-                                                     : (int)syscall(SYS_ftruncate, fd, length);\
+#define TRUNCATE(name, offset_type)                                                             \
+    EXPORTED int name(int fd, offset_type length)                                               \
+    {                                                                                           \
+        return failing_file(WRITES, "ftruncate", fd) ? -1                                       \
+                                                     : (int)syscall(SYS_ftruncate, fd, length); \
     }
 TRUNCATE(ftruncate, off_t)
 TRUNCATE(ftruncate64, off64_t)
 
-#define ALLOCATE(name, offset_type)                                                           \
-    EXPORTED int name(int fd, int mode, offset_type offset, offset_type length)               \
-    {                                                                                         \
-        return failing_file(WRITES, "fallocate", fd)                                          \
-                   ? -1                                                                       \
-                   : (int)syscall(SYS_fallocate, fd, mode, offset, length);                   \
+#define ALLOCATE(name, offset_type)                                             \
+    EXPORTED int name(int fd, int mode, offset_type offset, offset_type length) \
+    {                                                                           \
+        return failing_file(WRITES, "fallocate", fd)                            \
+                   ? -1                                                         \
+                   : (int)syscall(SYS_fallocate, fd, mode, offset, length);     \
     }
 ALLOCATE(fallocate, off_t)
 ALLOCATE(fallocate64, off64_t)
@@ -375,16 +375,16 @@ static int is_lock(int command)
     }
 }
 
-#define FCNTL(name)                                                                           \
-    EXPORTED int name(int fd, int command, ...)                                               \
-    {                                                                                         \
-        va_list arguments;                                                                    \
-        va_start(arguments, command);                                                         \
-        void *const argument = va_arg(arguments, void *);                                     \
-        va_end(arguments);                                                                    \
-        return is_lock(command) && failing_file(LOCKS, "lock", fd)                            \
-                   ? -1                                                                       \
-                   : (int)syscall(SYS_fcntl, fd, command, argument);                          \
+#define FCNTL(name)                                                  \
+    EXPORTED int name(int fd, int command, ...)                      \
+    {                                                                \
+        va_list arguments;                                           \
+        va_start(arguments, command);                                \
+        void *const argument = va_arg(arguments, void *);            \
+        va_end(arguments);                                           \
+        return is_lock(command) && failing_file(LOCKS, "lock", fd)   \
+                   ? -1                                              \
+                   : (int)syscall(SYS_fcntl, fd, command, argument); \
     }
 FCNTL(fcntl)
 FCNTL(fcntl64)

@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define OUTCOME 256
+#define OUTCOME   256
 #define LAST_LINE "all cases have run"
 
 /* Limits in seconds after which a call counts as hanging: of computing, and of waiting. */
@@ -61,7 +61,8 @@ void note_handle(const char *name, int written, int is_null)
     size_t used = strlen(outputs);
 
     snprintf(outputs + used, sizeof outputs - used, ", %s %s", name,
-             !written ? "untouched" : is_null ? "null" : "some handle");
+             !written ? "untouched" : is_null ? "null"
+                                              : "some handle");
 }
 
 void note_number(const char *name, int number, int known)

@@ -5,9 +5,9 @@
  */
 #include "probes/probe.h"
 
-#define PARTS 8
-#define EACH 1000 /* ints of a partition */
-#define TOTAL (PARTS * EACH)
+#define PARTS  8
+#define EACH   1000 /* ints of a partition */
+#define TOTAL  (PARTS * EACH)
 #define ROUNDS 5
 
 static int *out, *in, small_out[PARTS], small_in[PARTS];

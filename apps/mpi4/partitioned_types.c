@@ -7,7 +7,7 @@
 #include "probes/probe.h"
 
 #define PARTS 4
-#define EACH 3 /* ints of a sender's partition */
+#define EACH  3 /* ints of a sender's partition */
 #define TOTAL (PARTS * EACH)
 
 static int out[TOTAL], in[2 * TOTAL], twin_out[2], twin_in[2];

@@ -18,12 +18,12 @@
 #include <unistd.h>
 
 #define RANKS_MAX 8
-#define TIMEOUT 30 /* seconds */
+#define TIMEOUT   30 /* seconds */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
 static int registered, answer; /* guarded by the mutex */
-static char id[64]; /* of this request: servers also remember old answers */
+static char id[64];            /* of this request: servers also remember old answers */
 
 static void note(int *place, int value)
 {
@@ -149,7 +149,7 @@ int main(int argc, char **argv)
     fflush(stdout);
     if (getenv("MANAGER_SERVER") != NULL) {
         PMIx_tool_finalize();
-    /* Slurm kills the step if a connection is lost. */
+        /* Slurm kills the step if a connection is lost. */
     } else {
         PMIx_Finalize(NULL, 0);
     }

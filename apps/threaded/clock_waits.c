@@ -31,10 +31,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LONG_MS 5000
-#define SHORT_MS 300
-#define LATE_MS 1500
-#define JUMP_MS 3000 /* more than a checkpoint takes */
+#define LONG_MS   5000
+#define SHORT_MS  300
+#define LATE_MS   1500
+#define JUMP_MS   3000 /* more than a checkpoint takes */
 #define TIMEOUT_S 40
 
 /* Newer than some headers. */

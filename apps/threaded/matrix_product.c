@@ -11,7 +11,12 @@
 
 #include <stdatomic.h>
 
-enum { LEFT, RIGHT, PRODUCT, MATRICES };
+enum {
+    LEFT,
+    RIGHT,
+    PRODUCT,
+    MATRICES
+};
 
 struct product {
     size_t side; /* of each matrix */

@@ -18,12 +18,12 @@
 #include <thread>
 #include <vector>
 
-#define CHECK(condition)                                                       \
-    do {                                                                       \
-        if (!(condition)) {                                                    \
+#define CHECK(condition)                                                          \
+    do {                                                                          \
+        if (!(condition)) {                                                       \
             std::fprintf(stderr, "%d: check failed: %s\n", __LINE__, #condition); \
-            std::abort();                                                      \
-        }                                                                      \
+            std::abort();                                                         \
+        }                                                                         \
     } while (0)
 
 namespace

@@ -13,13 +13,13 @@
 #include <stdio.h>
 
 /* Ends the process with a message unless the condition holds. */
-#define CHECK(condition)                                                       \
-    do {                                                                       \
-        if (!(condition)) {                                                    \
-            fprintf(stderr, "%s:%d: check failed: %s\n", __FILE__, __LINE__,   \
-                    #condition);                                               \
-            _Exit(3);                                                          \
-        }                                                                      \
+#define CHECK(condition)                                                     \
+    do {                                                                     \
+        if (!(condition)) {                                                  \
+            fprintf(stderr, "%s:%d: check failed: %s\n", __FILE__, __LINE__, \
+                    #condition);                                             \
+            _Exit(3);                                                        \
+        }                                                                    \
     } while (0)
 
 /* Argument `index`, which must be positive, or `otherwise` if there is none. */

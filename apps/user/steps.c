@@ -27,9 +27,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PAGE 4096ul
-#define SCRATCH (8ul << 20)
-#define STEP_US 2000
+#define PAGE      4096ul
+#define SCRATCH   (8ul << 20)
+#define STEP_US   2000
 #define ASK_EVERY 100
 
 static int rank, size;

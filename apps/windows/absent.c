@@ -10,7 +10,9 @@
 #include "program.h"
 
 /* The words of a step, each computed from the previous one: about half a millisecond. */
-enum { CHAIN = 100000 };
+enum {
+    CHAIN = 100000
+};
 
 static uint64_t compute(uint64_t word)
 {

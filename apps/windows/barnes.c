@@ -50,7 +50,8 @@ static void choose_place(uint64_t seed, long body, vector place)
         square = 0;
         for (uint64_t i = 0; i < 3; i++) {
             place[i] = 2 * fraction_of(mix4(seed, (uint64_t)body, i,
-                                            attempt)) - 1;
+                                            attempt)) -
+                       1;
             square += place[i] * place[i];
         }
         attempt++;

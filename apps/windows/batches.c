@@ -15,7 +15,10 @@
 
 #include <math.h>
 
-enum { COUNTS, SUMS };
+enum {
+    COUNTS,
+    SUMS
+};
 
 static const char *const modes[] = {"counts", "sums", NULL};
 

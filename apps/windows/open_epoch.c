@@ -23,10 +23,14 @@
 #define SPIN  10000 /* numbers computed for one piece */
 
 /* Offsets in rank 0's part of the window of marks. */
-#define OPENED 0 /* number of opened epochs */
+#define OPENED 0                /* number of opened epochs */
 #define DONE   sizeof(uint64_t) /* a rank's finished work */
 
-enum mode { HINT_NONE, HINT_STAGED, HINT_DIRECT };
+enum mode {
+    HINT_NONE,
+    HINT_STAGED,
+    HINT_DIRECT
+};
 
 static const char *const modes[] = {"none", "staged", "direct", NULL};
 

@@ -26,9 +26,9 @@ struct tree {
     struct area area;
     const double (*places)[3]; /* of all bodies, each of mass 1 / bodies */
     long bodies;
-    double half;               /* half the root's side; its centre is at 0 */
-    uint64_t room, used;       /* cells of this rank's pool */
-    uint64_t *built;           /* all pools' copies: last reads */
+    double half;         /* half the root's side; its centre is at 0 */
+    uint64_t room, used; /* cells of this rank's pool */
+    uint64_t *built;     /* all pools' copies: last reads */
     struct cell *copies;
     uint64_t builds;
 };

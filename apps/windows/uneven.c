@@ -10,7 +10,10 @@
 
 #include <time.h>
 
-enum { LIGHT, HEAVY };
+enum {
+    LIGHT,
+    HEAVY
+};
 
 static const char *const modes[] = {"light", "heavy", NULL};
 
@@ -103,7 +106,8 @@ static void run(struct uneven *uneven)
 
 int main(int argc, char **argv)
 {
-    struct program program = {.name = "uneven", .steps = 2000, .size = 1000, .seed = 1, .modes = modes};
+    struct program program = {
+        .name = "uneven", .steps = 2000, .size = 1000, .seed = 1, .modes = modes};
     struct uneven uneven = {.program = &program};
     uint64_t sum;
     int right;

@@ -18,7 +18,10 @@
 #include "seen.h"
 #include "ticket_lock.h"
 
-enum { BY_ACCUMULATE, BY_LOCK };
+enum {
+    BY_ACCUMULATE,
+    BY_LOCK
+};
 
 static const char *const modes[] = {"accumulate", "lock", NULL};
 

@@ -32,11 +32,11 @@ struct cell {
 struct water {
     struct program *program;
     struct molecules molecules;
-    struct area area;   /* each rank's cells, twice */
-    long side, cells;   /* box side in cells; all cells */
-    long first, count;  /* this rank's cells */
-    struct cell *copy;  /* all cells, as far as read */
-    long *read_at;      /* the step of the last read */
+    struct area area;  /* each rank's cells, twice */
+    long side, cells;  /* box side in cells; all cells */
+    long first, count; /* this rank's cells */
+    struct cell *copy; /* all cells, as far as read */
+    long *read_at;     /* the step of the last read */
 };
 
 /* ---- Cells --------------------------------------------------------------- */

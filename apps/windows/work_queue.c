@@ -181,8 +181,8 @@ int main(int argc, char **argv)
 
     program_begin(&program, argc, argv);
     queue.room = 2 * (uint64_t)program.size;
-    area_make(&queue.area, program.rank == 0 ? task_at(&queue, 0) + queue.room *
-                                                   sizeof(struct task) : 0,
+    area_make(&queue.area,
+              program.rank == 0 ? task_at(&queue, 0) + queue.room * sizeof(struct task) : 0,
               program.shared);
     area_make(&numbers,
               (size_t)blocks_count(program.size, program.ranks, program.rank) *

@@ -72,37 +72,37 @@ static mode_t mode_of(int flags, va_list arguments)
     return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
 }
 
-#define OPEN(name)                                                                     \
-    EXPORTED int name(const char *path, int flags, ...)                                \
-    {                                                                                  \
-        va_list arguments;                                                             \
-        mode_t mode;                                                                   \
-                                                                                       \
-        va_start(arguments, flags);                                                    \
-        mode = mode_of(flags, arguments);                                              \
-        va_end(arguments);                                                             \
-        return open_file(AT_FDCWD, path, flags, mode);                                 \
+#define OPEN(name)                                      \
+    EXPORTED int name(const char *path, int flags, ...) \
+    {                                                   \
+        va_list arguments;                              \
+        mode_t mode;                                    \
+                                                        \
+        va_start(arguments, flags);                     \
+        mode = mode_of(flags, arguments);               \
+        va_end(arguments);                              \
+        return open_file(AT_FDCWD, path, flags, mode);  \
     }
 
-#define CREAT(name)                                                                    \
-    EXPORTED int name(const char *path, mode_t mode)                                   \
-    {                                                                                  \
-        return open_file(AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC, mode);          \
+#define CREAT(name)                                                           \
+    EXPORTED int name(const char *path, mode_t mode)                          \
+    {                                                                         \
+        return open_file(AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC, mode); \
     }
 
-#define FOPEN(name)                                                                    \
-    EXPORTED FILE *name(const char *path, const char *mode)                            \
-    {                                                                                  \
-        FILE *(*next)(const char *, const char *);                                     \
-        char appends[16];                                                              \
-                                                                                       \
-        *(void **)&next = dlsym(RTLD_NEXT, #name);                                     \
-        if (mode[0] == 'w' && strlen(mode) < sizeof appends && is_output(path)) {      \
-            strcpy(appends, mode);                                                     \
-            appends[0] = 'a';                                                          \
-            mode = appends;                                                            \
-        }                                                                              \
-        return next(path, mode);                                                       \
+#define FOPEN(name)                                                               \
+    EXPORTED FILE *name(const char *path, const char *mode)                       \
+    {                                                                             \
+        FILE *(*next)(const char *, const char *);                                \
+        char appends[16];                                                         \
+                                                                                  \
+        *(void **)&next = dlsym(RTLD_NEXT, #name);                                \
+        if (mode[0] == 'w' && strlen(mode) < sizeof appends && is_output(path)) { \
+            strcpy(appends, mode);                                                \
+            appends[0] = 'a';                                                     \
+            mode = appends;                                                       \
+        }                                                                         \
+        return next(path, mode);                                                  \
     }
 
 OPEN(open)

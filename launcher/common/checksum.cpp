@@ -20,7 +20,8 @@ constexpr std::size_t buffer_size = 256u << 10;
 
 } // namespace
 
-Checksum::Checksum() : state_(XXH3_createState())
+Checksum::Checksum()
+    : state_(XXH3_createState())
 {
     if (!state_) {
         throw std::bad_alloc();

@@ -27,8 +27,14 @@ double unit_seconds(std::string_view unit)
         std::string_view name;
         double seconds;
     } static constexpr units[] = {
-        {"", 1},   {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3},
-        {"s", 1},  {"m", 60},    {"min", 60},  {"h", 3600},
+        {"", 1},
+        {"ns", 1e-9},
+        {"us", 1e-6},
+        {"ms", 1e-3},
+        {"s", 1},
+        {"m", 60},
+        {"min", 60},
+        {"h", 3600},
         {"d", 86400},
     };
     for (const auto &candidate : units) {
@@ -42,7 +48,8 @@ double unit_seconds(std::string_view unit)
 std::string scaled(double value, double factor, const char *unit)
 {
     value *= factor;
-    int decimals = value < 10 ? 2 : value < 100 ? 1 : 0;
+    int decimals = value < 10 ? 2 : value < 100 ? 1
+                                                : 0;
     return fmt::format("{:.{}f} {}", value, decimals, unit);
 }
 

@@ -15,7 +15,8 @@
 namespace ckpt
 {
 
-EventLoop::EventLoop() : epoll_(epoll_create1(EPOLL_CLOEXEC))
+EventLoop::EventLoop()
+    : epoll_(epoll_create1(EPOLL_CLOEXEC))
 {
     if (!epoll_) {
         fail_errno(errno, "no epoll descriptor");

@@ -26,55 +26,47 @@ namespace
 {
 
 constexpr std::string_view known_faults[] = {
-    "image-write-enospc",      /* no space for a write to a node file */
-    "image-close-enospc",      /* no space when HDF5 writes its last metadata */
-    "image-during-capture",    /* the writer dies before it reads a chunk */
-    "image-before-rename",     /* the writer dies, temporary file complete */
-    "image-after-rename",      /* the writer dies, manifest not yet written */
-    "trace-write-enospc",      /* no space for a write to a trace */
-    "text-file-before-rename", /* dies, temporary manifest or job file complete */
-    "owner-before-rename",     /* the process that takes a job dies, its record complete */
-    "remove-after-manifest",   /* the process that removes a checkpoint dies, its manifest
-                                  removed */
-    "agent-before-manifest",   /* the agent dies, all pieces written */
-    "agent-during-capture",    /* the agent dies while it reads a rank */
-    "agent-during-cut",        /* the same, for a piece written rank by rank */
-    "agent-during-log",        /* the agent dies while it saves a message log */
-    "flush-enospc",            /* no space for a copy in the slow tier */
-    "agent-during-flush",      /* the agent dies, a piece copied but not yet on disk */
+    "image-write-enospc",         /* no space for a write to a node file */
+    "image-close-enospc",         /* no space when HDF5 writes its last metadata */
+    "image-during-capture",       /* the writer dies before it reads a chunk */
+    "image-before-rename",        /* the writer dies, temporary file complete */
+    "image-after-rename",         /* the writer dies, manifest not yet written */
+    "trace-write-enospc",         /* no space for a write to a trace */
+    "text-file-before-rename",    /* dies, temporary manifest or job file complete */
+    "owner-before-rename",        /* the process that takes a job dies, its record complete */
+    "remove-after-manifest",      /* the process that removes a checkpoint dies, its manifest
+                                     removed */
+    "agent-before-manifest",      /* the agent dies, all pieces written */
+    "agent-during-capture",       /* the agent dies while it reads a rank */
+    "agent-during-cut",           /* the same, for a piece written rank by rank */
+    "agent-during-log",           /* the agent dies while it saves a message log */
+    "flush-enospc",               /* no space for a copy in the slow tier */
+    "agent-during-flush",         /* the agent dies, a piece copied but not yet on disk */
     "agent-before-slow-manifest", /* the agent dies, all pieces copied */
-    "agent-during-redundancy", /* the agent dies before it writes redundancy for other nodes */
-    "fabric-open",             /* the endpoint of a fabric cannot be opened */
-    "fabric-lend",             /* memory cannot be lent */
-    "fabric-read",             /* memory of another node cannot be read */
-    "fabric-still",            /* from now on a node does not serve requests over the fabric */
-    "agent-at-frozen",         /* the agent dies when a rank has reported its copy */
-    "agent-at-kept",           /* the agent dies when it has an independent checkpoint */
-    "agent-at-salvage",        /* the agent dies when a proxy has replaced a rank */
-    "agent-at-proxy-save",     /* the agent dies when all ranks except a proxy have described
-                                  themselves */
-    "rank-tells-seldom",       /* nine of ten independent checkpoints are not reported to other
-                                  ranks, which need the reports to trim their logs (checked by
-                                  the plugin) */
-    "rank-unsound",            /* a rank's list of its memory is damaged while it describes itself
-                                  (by the plugin) */
-    "agent-at-watched",        /* the agent dies when a rank has made a userfaultfd */
-    "agent-at-fault",          /* the agent dies when a rank waits to write (cll) */
-    "agent-at-join",           /* the agent dies when a rank has introduced itself */
+    "agent-during-redundancy",    /* the agent dies before it writes redundancy for other nodes */
+    "fabric-open",                /* the endpoint of a fabric cannot be opened */
+    "fabric-lend",                /* memory cannot be lent */
+    "fabric-read",                /* memory of another node cannot be read */
+    "fabric-still",               /* from now on a node does not serve requests over the fabric */
+    "agent-at-frozen",            /* the agent dies when a rank has reported its copy */
+    "agent-at-kept",              /* the agent dies when it has an independent checkpoint */
+    "agent-at-salvage",           /* the agent dies when a proxy has replaced a rank */
+    "agent-at-proxy-save",        /* the agent dies when all ranks except a proxy have described
+                                     themselves */
+    "rank-tells-seldom",          /* nine of ten independent checkpoints are not reported to other
+                                     ranks, which need the reports to trim their logs (checked by
+                                     the plugin) */
+    /* a rank's list of its memory is damaged while it describes itself (by the plugin) */
+    "rank-unsound",
+    "agent-at-watched",   /* the agent dies when a rank has made a userfaultfd */
+    "agent-at-fault",     /* the agent dies when a rank waits to write (cll) */
+    "agent-at-join",      /* the agent dies when a rank has introduced itself */
     "invariant-in-reply", /* the agent violates an invariant, in an event of its own node */
     "invariant-in-task",  /* the same, on the thread that writes a piece */
     "invariant-in-order", /* the same, in an order of the coordinating agent to write a piece */
     /* The coordinating agent dies after it has begun a phase and informed the ranks. */
-    "agent-in-align",
-    "agent-in-stop",
-    "agent-in-drain",
-    "agent-in-save",
-    "agent-in-open",
-    "agent-in-cut",
-    "agent-in-log",
-    "agent-in-write",
-    "agent-in-commit",
-    "agent-in-undo",
+    "agent-in-align", "agent-in-stop", "agent-in-drain", "agent-in-save", "agent-in-open",
+    "agent-in-cut", "agent-in-log", "agent-in-write", "agent-in-commit", "agent-in-undo",
     /* A restart dies while it rolls back files: */
     "rollback-before-record",  /* everything is checked, nothing is recorded */
     "rollback-after-record",   /* the redo record is on disk */
@@ -91,7 +83,7 @@ constexpr std::string_view known_faults[] = {
                               revealed */
     "reveal-after-step",   /* an object is revealed, or a line passed on */
     "reveal-before-done",  /* everything is revealed, but this is not recorded */
-    /* The plugin kills a rank. */
+/* The plugin kills a rank. */
 #define CKPT_RANK_FAULT(symbol, name) name,
     CKPT_RANK_FAULTS(CKPT_RANK_FAULT)
 #undef CKPT_RANK_FAULT

@@ -15,8 +15,10 @@ class Fd
 {
   public:
     Fd() = default;
-    explicit Fd(int fd) noexcept : fd_(fd) {}
-    Fd(Fd &&other) noexcept : fd_(other.release()) {}
+    explicit Fd(int fd) noexcept
+        : fd_(fd) {}
+    Fd(Fd &&other) noexcept
+        : fd_(other.release()) {}
     Fd &operator=(Fd &&other) noexcept
     {
         if (this != &other) {

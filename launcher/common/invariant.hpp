@@ -48,9 +48,9 @@ void forget_violations();
 } // namespace ckpt
 
 /* The caller has to provide this. */
-#define CKPT_EXPECT(condition)                                                                     \
+#define CKPT_EXPECT(condition) \
     ((condition) ? static_cast<void>(0) : ::ckpt::violated(#condition, __FILE__, __LINE__))
 
 /* This function, or its class, guarantees this. */
-#define CKPT_INVARIANT(condition)                                                                  \
+#define CKPT_INVARIANT(condition) \
     ((condition) ? static_cast<void>(0) : ::ckpt::violated(#condition, __FILE__, __LINE__))

@@ -52,13 +52,15 @@ Json with_strings(const Json &json, Change change, int depth = 100)
 }
 
 /* Returns the text of a value. indent: as in nlohmann's dump(). */
-template <typename Json> std::string dump_json(const Json &json, int indent = -1)
+template <typename Json>
+std::string dump_json(const Json &json, int indent = -1)
 {
     return with_strings(json, json_bytes_text).dump(indent);
 }
 
 /* Returns the value of a text. Throws Error, or an exception of nlohmann's parse(). */
-template <typename Json = nlohmann::json> Json parse_json(std::string_view text)
+template <typename Json = nlohmann::json>
+Json parse_json(std::string_view text)
 {
     return with_strings(Json::parse(text), json_bytes_from);
 }

@@ -11,7 +11,11 @@
 namespace ckpt
 {
 
-enum class Switch { off, on, automatic };
+enum class Switch {
+    off,
+    on,
+    automatic
+};
 
 /* Converts "auto", "on" or "off"; throws Error on any other text. */
 inline Switch switch_from(std::string_view text)

@@ -33,7 +33,8 @@ bool has_kind(const CheckpointTrace &trace, TraceKind kind)
 
 /* Whether the diagram shows any message, between ranks or nodes, for which
  * `test` holds. */
-template <typename Test> bool is_drawn(const Scene &scene, Test test)
+template <typename Test>
+bool is_drawn(const Scene &scene, Test test)
 {
     return std::ranges::any_of(
         scene.trace.events, [&](const TraceEvent &event) {
@@ -43,7 +44,8 @@ template <typename Test> bool is_drawn(const Scene &scene, Test test)
 
 } // namespace
 
-Legend::Legend(const Scene &scene, double width) : width_(width)
+Legend::Legend(const Scene &scene, double width)
+    : width_(width)
 {
     const CheckpointTrace &trace = scene.trace;
 
@@ -66,8 +68,7 @@ Legend::Legend(const Scene &scene, double width) : width_(width)
         add("node file safe", [](Svg &svg, double x, double y) {
             constexpr Stroke outline{style::ink, 1, ""};
             double middle = x + sign_width / 2;
-            svg.polygon({{middle, y + 4}, {middle + 4, y - 4},
-                         {middle - 4, y - 4}},
+            svg.polygon({{middle, y + 4}, {middle + 4, y - 4}, {middle - 4, y - 4}},
                         "#ffffff", &outline);
         });
     }

@@ -15,7 +15,11 @@ namespace ckpt::diagram
 {
 
 struct Row {
-    enum class Kind { coordinator, agent, rank };
+    enum class Kind {
+        coordinator,
+        agent,
+        rank
+    };
 
     Kind kind;
     int number; /* number of the rank or node */

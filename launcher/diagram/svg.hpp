@@ -24,7 +24,11 @@ struct Stroke {
     std::string_view dashes = ""; /* "4 2": drawn, left out; "": solid */
 };
 
-enum class Anchor { start, middle, end };
+enum class Anchor {
+    start,
+    middle,
+    end
+};
 
 struct TextStyle {
     double size = 10;

@@ -34,12 +34,14 @@ using std::chrono::steady_clock;
 constexpr int longest_wait_ms = 50;
 
 struct Closer {
-    template <typename Object> void operator()(Object *object) const
+    template <typename Object>
+    void operator()(Object *object) const
     {
         (void)fi_close(&object->fid);
     }
 };
-template <typename Object> using Closed = std::unique_ptr<Object, Closer>;
+template <typename Object>
+using Closed = std::unique_ptr<Object, Closer>;
 
 [[noreturn]] void fail_with(const std::string &what, ssize_t code)
 {
@@ -54,7 +56,8 @@ void check(ssize_t code, const char *what)
 }
 
 /* Calls open(&object), which returns an error code. */
-template <typename Object, typename Open> Closed<Object> opened(const char *what, Open open)
+template <typename Object, typename Open>
+Closed<Object> opened(const char *what, Open open)
 {
     Object *object = nullptr;
 
@@ -101,12 +104,13 @@ class Endpoint::Parts
   public:
     Parts(const Choice &choice, const std::string &local)
         : info(find_provider(choice, local)), name(info->fabric_attr->prov_name),
-          fabric(opened<fid_fabric>("no fabric", [&](fid_fabric **object) {
-              return fi_fabric(info->fabric_attr, object, nullptr);
-          })),
-          domain(opened<fid_domain>("no domain", [&](fid_domain **object) {
-              return fi_domain(fabric.get(), info.get(), object, nullptr);
-          })),
+          fabric(opened<fid_fabric>(
+              "no fabric",
+              [&](fid_fabric **object) { return fi_fabric(info->fabric_attr, object, nullptr); })),
+          domain(opened<fid_domain>("no domain",
+                                    [&](fid_domain **object) {
+                                        return fi_domain(fabric.get(), info.get(), object, nullptr);
+                                    })),
           queue(new_queue()), addresses(new_addresses()),
           endpoint(opened<fid_ep>("no endpoint", [&](fid_ep **object) {
               return fi_endpoint(domain.get(), info.get(), object, nullptr);
@@ -264,7 +268,8 @@ namespace
 class Region : public Endpoint::Loan
 {
   public:
-    Region(Closed<fid_mr> region, Lent lent) : region_(std::move(region)), lent_(std::move(lent))
+    Region(Closed<fid_mr> region, Lent lent)
+        : region_(std::move(region)), lent_(std::move(lent))
     {
     }
     Lent lent() const override { return lent_; }

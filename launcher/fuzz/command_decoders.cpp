@@ -53,7 +53,8 @@ std::vector<Decoder> command_decoders()
 
     request.command = "checkpoint";
     return {
-        {"request", {control::encode_line(request)},
+        {"request",
+         {control::encode_line(request)},
          decode_line<control::Request, control::decode_request>},
         {"reply", some_replies(), decode_line<control::Reply, control::decode_reply>},
     };

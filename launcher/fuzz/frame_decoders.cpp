@@ -155,10 +155,12 @@ json some_plan()
 
 json some_order()
 {
-    return to_frame(RedundancyOrder{
-        1, "/d/job/000001",
-        redundancy::Group::make(1, {{"a", "node-a.h5", 1}, {"b", "node-b.h5", 2}}), 0,
-        {"1 a", "1 b"}});
+    return to_frame(
+        RedundancyOrder{1,
+                        "/d/job/000001",
+                        redundancy::Group::make(1, {{"a", "node-a.h5", 1}, {"b", "node-b.h5", 2}}),
+                        0,
+                        {"1 a", "1 b"}});
 }
 
 /* An accepted plan must survive encoding and decoding. */

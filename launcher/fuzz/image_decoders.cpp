@@ -35,7 +35,8 @@ namespace
 constexpr std::size_t page_size = 4096;
 constexpr std::size_t most_output = 1u << 20; /* bytes */
 
-template <typename Record> void append(std::string &bytes, const Record &record)
+template <typename Record>
+void append(std::string &bytes, const Record &record)
 {
     bytes.append(reinterpret_cast<const char *>(&record), sizeof record);
 }
@@ -44,9 +45,11 @@ template <typename Record> void append(std::string &bytes, const Record &record)
 class Input
 {
   public:
-    explicit Input(std::string_view bytes) : bytes_(bytes) {}
+    explicit Input(std::string_view bytes)
+        : bytes_(bytes) {}
 
-    template <typename Record> Record take()
+    template <typename Record>
+    Record take()
     {
         Record record{};
         const std::size_t size = std::min(sizeof record, bytes_.size());
@@ -54,7 +57,8 @@ class Input
         bytes_.remove_prefix(size);
         return record;
     }
-    template <typename Record> std::vector<Record> list(std::size_t count)
+    template <typename Record>
+    std::vector<Record> list(std::size_t count)
     {
         std::vector<Record> records(std::min(count, bytes_.size() / sizeof(Record)));
         for (Record &record : records) {
@@ -100,7 +104,9 @@ struct Counts {
 
 std::string some_tables()
 {
-    const std::string strings("\0/d\0program\0" "10000-11000 12000-13000\0", 36);
+    const std::string strings("\0/d\0program\0"
+                              "10000-11000 12000-13000\0",
+                              36);
     ckpt_snapshot snapshot{};
     std::string bytes;
 

@@ -41,7 +41,8 @@ struct Directory {
 
 } // namespace
 
-MemoryFile::MemoryFile(const std::string &bytes) : fd_(::memfd_create("fuzz", MFD_CLOEXEC))
+MemoryFile::MemoryFile(const std::string &bytes)
+    : fd_(::memfd_create("fuzz", MFD_CLOEXEC))
 {
     if (!fd_) {
         fail_errno(errno, "cannot make a file in memory");

@@ -21,9 +21,9 @@ namespace ckpt::gather
 
 /* A node of the new launch. */
 struct Holder {
-    std::set<int> ranks; /* ranks that will run on it */
+    std::set<int> ranks;                        /* ranks that will run on it */
     std::map<std::string, std::uint64_t> files; /* of the checkpoint, with sizes */
-    std::string place; /* address of its block server */
+    std::string place;                          /* address of its block server */
 };
 
 /* A piece to be copied from another node. */
@@ -35,7 +35,7 @@ struct Fetch {
 /* A piece that no node has, to be rebuilt. */
 struct Rebuild {
     redundancy::Group group;
-    std::size_t lost = 0;            /* index of the lost member in the group */
+    std::size_t lost = 0; /* index of the lost member in the group */
     /* Addresses of the members' block servers; empty: lost, too. */
     std::vector<std::string> places;
 };

@@ -40,8 +40,8 @@ class Gathering
      * took. */
     using Done = std::function<void(std::size_t pieces, double seconds)>;
 
-    /* Listens, and writes its address to `file` (agent/supervision/supervisor_file.hpp). host: name of
-     * this node. done: called when all ranks are released. Throws Error. `loop` must outlive
+    /* Listens, and writes its address to `file` (agent/supervision/supervisor_file.hpp). host: name
+     * of this node. done: called when all ranks are released. Throws Error. `loop` must outlive
      * this object. */
     Gathering(EventLoop &loop, std::filesystem::path file, std::string host,
               NodeRecord record, Done done);

@@ -57,8 +57,8 @@ class NodeGatherer
     std::unique_ptr<redundancy::BlockServer> server_; /* null: does not lead */
     std::atomic<bool> cancelled_ = false;
     std::optional<std::string> end_; /* set at the end: the failure, or "" */
-    WorkerThread worker_;  /* connects to the command */
-    WorkerThread working_; /* fetches and rebuilds; may use the members above */
+    WorkerThread worker_;            /* connects to the command */
+    WorkerThread working_;           /* fetches and rebuilds; may use the members above */
     std::unique_ptr<PeerConnection> command_;
 };
 

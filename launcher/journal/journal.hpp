@@ -16,7 +16,7 @@ namespace ckpt::journal
 
 struct Journal {
     std::filesystem::path directory;
-    std::vector<Log> logs; /* by name */
+    std::vector<Log> logs;                            /* by name */
     std::map<std::string, ckpt_journal_clock> clocks; /* by host */
     Dropped dropped;
     std::optional<RedoRecord> redo;

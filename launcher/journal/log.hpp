@@ -55,8 +55,8 @@ struct Log {
     std::string host;
     std::int64_t process = 0;
     std::int32_t rank = -1;
-    std::uint64_t begin = 0;    /* order of its BEGIN record */
-    std::uint64_t size = 0;     /* bytes up to the end of the last complete record */
+    std::uint64_t begin = 0;     /* order of its BEGIN record */
+    std::uint64_t size = 0;      /* bytes up to the end of the last complete record */
     std::vector<Record> records; /* without BEGIN, in file order */
     /* Offsets of damaged records that complete records follow. */
     std::vector<std::uint64_t> damaged;

@@ -29,7 +29,8 @@ constexpr const char *state_names[] = {"undoing", "undone", "finished"};
 constexpr std::uint64_t notes_version = 1;
 
 /* Reads `note` from the file. Returns false if the file does not exist. */
-template <class Note> bool load_note(const fs::path &path, Note &note)
+template <class Note>
+bool load_note(const fs::path &path, Note &note)
 {
     if (!path_exists(path)) {
         return false;
@@ -66,7 +67,8 @@ RedoRecord::State state_from(const std::string &name, const std::string &file)
 
 } // namespace
 
-template <class Fields, SameAs<RedoRecord> R> void describe(Fields &fields, R &redo)
+template <class Fields, SameAs<RedoRecord> R>
+void describe(Fields &fields, R &redo)
 {
     std::string state = state_names[static_cast<int>(redo.state)];
 
@@ -82,7 +84,8 @@ template <class Fields, SameAs<RedoRecord> R> void describe(Fields &fields, R &r
     }
 }
 
-template <class Fields, SameAs<Revealed> R> void describe(Fields &fields, R &revealed)
+template <class Fields, SameAs<Revealed> R>
+void describe(Fields &fields, R &revealed)
 {
     fields.required("checkpoint", revealed.checkpoint);
     fields.required("is_done", revealed.is_done);
@@ -90,7 +93,8 @@ template <class Fields, SameAs<Revealed> R> void describe(Fields &fields, R &rev
     fields.required("outdated", revealed.outdated);
 }
 
-template <class Fields, SameAs<Dropped> D> void describe(Fields &fields, D &dropped)
+template <class Fields, SameAs<Dropped> D>
+void describe(Fields &fields, D &dropped)
 {
     fields.required("checkpoint", dropped.checkpoint);
     fields.required("order", dropped.order);

@@ -42,7 +42,7 @@ struct RedoRecord {
 /* The file "revealed". Revealed outputs cannot be revoked. */
 struct Revealed {
     std::uint64_t checkpoint = 0; /* checkpoints up to this one may be revealed; 0: none */
-    bool is_done = true; /* false: interrupted; the next revealing first repeats it */
+    bool is_done = true;          /* false: interrupted; the next revealing first repeats it */
     /* By the name of a log, without its suffix: the order of the last output passed on. */
     std::map<std::string, std::uint64_t> outputs;
     /* Names and inodes of the objects revealed last that the program had replaced or removed
@@ -55,8 +55,10 @@ struct Revealed {
 
 /* The file "dropped": how much of the start of each log is no longer needed. */
 struct Dropped {
-    std::uint64_t checkpoint = 0; /* oldest that can be rolled back to; 0: all can */
-    std::uint64_t order = 0;      /* greater than the orders of all dropped records */
+    /* oldest that can be rolled back to; 0: all can */
+    std::uint64_t checkpoint = 0;
+    /* greater than the orders of all dropped records */
+    std::uint64_t order = 0;
     std::map<std::string, std::uint64_t> offsets; /* bytes, by name of the log */
 
     static Dropped load(const std::filesystem::path &journal);

@@ -220,7 +220,9 @@ void Planner::require_whole_logs()
         const std::uint64_t kept =
             first == consumed.begin() ? 0
                                       : log.records[static_cast<std::size_t>(
-                                                        first - consumed.begin()) - 1].offset;
+                                                        first - consumed.begin()) -
+                                                    1]
+                                            .offset;
         for (std::uint64_t offset : log.damaged) {
             if (offset > kept || kept == 0) {
                 refuse("the file journal {} is damaged at offset {}", log.path.string(), offset);

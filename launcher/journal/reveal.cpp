@@ -139,15 +139,16 @@ class Revealer
     std::map<std::string, const Record *> products_; /* by name: last before the mark */
     /* Names and inodes of visible objects that the program has removed. */
     std::set<std::pair<std::string, std::uint64_t>> removed_;
-    std::map<std::string, std::uint64_t> outdated_; /* as in Revealed, for this revealing */
+    std::map<std::string, std::uint64_t> outdated_;   /* as in Revealed, for this revealing */
     std::map<fs::path, std::set<std::string>> names_; /* names of objects, by place */
-    std::set<std::string> renewed_; /* paths whose names were given to other objects since */
+    /* paths whose names were given to other objects since */
+    std::set<std::string> renewed_;
     std::set<Identity> closed_;  /* files that no process has open for writing */
     std::set<Identity> staying_; /* files with another name that stays concealed */
     std::vector<Item> items_;
     /* The items that are files, including those in directories that appear as a whole. */
     std::vector<Item> files_;
-    std::map<Identity, Copy> copies_; /* by the original file */
+    std::map<Identity, Copy> copies_;                      /* by the original file */
     std::map<std::shared_ptr<Object>, fs::path> revealed_; /* where copies were revealed */
     std::size_t staged_ = 0;
     std::vector<std::string> warnings_;
@@ -487,9 +488,11 @@ void Revealer::put_copy(const Item &item, const fs::path &target)
     const auto copy = status ? copies_.find({status->st_dev, status->st_ino}) : copies_.end();
 
     if (const auto other = revealed_.find(item.node->object); other != revealed_.end()) {
-        replace_name(target, stage(item.place), [&](const char *name) { /* make a hard link */
-            return ::linkat(AT_FDCWD, other->second.c_str(), AT_FDCWD, name, 0);
-        });
+        replace_name(target, stage(item.place),
+                     [&](const char *name) { /* make a hard link */
+                                             return ::linkat(AT_FDCWD, other->second.c_str(),
+                                                             AT_FDCWD, name, 0);
+                     });
         return;
     }
     if (copy == copies_.end()) {

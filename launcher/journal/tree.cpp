@@ -105,7 +105,8 @@ void UnknownParts::remove(std::uint64_t begin, std::uint64_t end)
     }
 }
 
-Tree::Tree() : root_(std::make_shared<Node>())
+Tree::Tree()
+    : root_(std::make_shared<Node>())
 {
     root_->object = real_object("/");
 }

@@ -46,8 +46,9 @@ struct Object {
 };
 
 struct Node {
-    std::shared_ptr<Object> object; /* null: the name does not exist */
-    std::string target;             /* symbolic links only */
+    /* null: the name does not exist */
+    std::shared_ptr<Object> object;
+    std::string target;                                              /* symbolic links only */
     std::map<std::string, std::shared_ptr<Node>, std::less<>> names; /* directories only */
 
     bool is(mode_t type) const { return object && (object->mode & S_IFMT) == type; }

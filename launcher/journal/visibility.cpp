@@ -31,9 +31,9 @@ constexpr long gpfs_magic = 0x47504653;
 constexpr long beegfs_magic = 0x19830326;
 constexpr long panfs_magic = 0xaad7aaea;
 constexpr std::array network_magics = {
-    long{NFS_SUPER_MAGIC},  long{AFS_SUPER_MAGIC},  long{AFS_FS_MAGIC},
-    long{CEPH_SUPER_MAGIC}, long{V9FS_MAGIC},       long{FUSE_SUPER_MAGIC},
-    long{SMB_SUPER_MAGIC},  long{CIFS_SUPER_MAGIC}, long{SMB2_SUPER_MAGIC},
+    long{NFS_SUPER_MAGIC}, long{AFS_SUPER_MAGIC}, long{AFS_FS_MAGIC},
+    long{CEPH_SUPER_MAGIC}, long{V9FS_MAGIC}, long{FUSE_SUPER_MAGIC},
+    long{SMB_SUPER_MAGIC}, long{CIFS_SUPER_MAGIC}, long{SMB2_SUPER_MAGIC},
     long{OCFS2_SUPER_MAGIC}, lustre_magic, gpfs_magic, beegfs_magic, panfs_magic};
 
 /* Returns the nearest parent directory of `path` that exists. */
@@ -73,7 +73,8 @@ struct Doubt {
 class Visibility
 {
   public:
-    explicit Visibility(const Journal &journal) : journal_(journal)
+    explicit Visibility(const Journal &journal)
+        : journal_(journal)
     {
         struct stat status;
         if (::stat(journal.directory.c_str(), &status) == 0) {

@@ -33,7 +33,10 @@ struct Install {
 };
 /* This process does not belong to the job, or no longer does. The last action. */
 struct Excluded {
-    enum class By { view, incarnation } by;
+    enum class By {
+        view,
+        incarnation
+    } by;
     std::uint64_t number; /* of the view or incarnation that excludes it */
 };
 /* No majority could be reached within the time limit. The last action. */
@@ -54,7 +57,8 @@ using Action = std::variant<action::Send, action::Install, action::Excluded,
 class Outbox
 {
   public:
-    explicit Outbox(MemberId self) : self_(self) {}
+    explicit Outbox(MemberId self)
+        : self_(self) {}
 
     /* Goes into the envelopes of all later messages. */
     void set_view(std::uint64_t number) { view_ = number; }
@@ -72,7 +76,8 @@ class Outbox
             }
         });
     }
-    template <typename Kind> void add(Kind &&action)
+    template <typename Kind>
+    void add(Kind &&action)
     {
         actions_.emplace_back(std::forward<Kind>(action));
     }

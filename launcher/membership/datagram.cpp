@@ -23,9 +23,11 @@ namespace
 class Writer
 {
   public:
-    explicit Writer(std::vector<std::byte> &bytes) : bytes_(bytes) {}
+    explicit Writer(std::vector<std::byte> &bytes)
+        : bytes_(bytes) {}
 
-    template <typename Plain> void put(const Plain &plain)
+    template <typename Plain>
+    void put(const Plain &plain)
     {
         static_assert(std::has_unique_object_representations_v<Plain>);
         auto bytes = std::as_bytes(std::span(&plain, 1));
@@ -170,7 +172,8 @@ class Reader
     }
 
   private:
-    template <typename Plain> bool plain(Plain &plain)
+    template <typename Plain>
+    bool plain(Plain &plain)
     {
         if (bytes_.size() < sizeof plain) {
             return false;

@@ -37,7 +37,7 @@ class Gate
     using Time = std::chrono::steady_clock::time_point;
 
     struct Identity {
-        MessageKey key; /* of the job, the same in all its incarnations */
+        MessageKey key;                /* of the job, the same in all its incarnations */
         std::uint64_t incarnation = 1; /* grows with each launch */
         MemberId self = 0;
         Life life = first_life;
@@ -92,7 +92,7 @@ class Gate
     Opened drop(Drop reason);
 
     Identity identity_;
-    MessageKey key_; /* for datagrams */
+    MessageKey key_;                  /* for datagrams */
     std::vector<std::uint64_t> sent_; /* by member: the latest sequence number */
     std::vector<Sender> senders_;     /* by member */
     std::array<std::uint64_t, drop_reasons> dropped_{};

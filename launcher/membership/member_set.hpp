@@ -91,7 +91,8 @@ class MemberSet
     }
 
     /* Calls `action` for the members in ascending order. */
-    template <typename Action> void for_each(Action action) const
+    template <typename Action>
+    void for_each(Action action) const
     {
         for (std::size_t i = 0; i < words_.size(); i++) {
             for (Word word = words_[i]; word != 0; word &= word - 1) {

@@ -75,7 +75,7 @@ class Service
     using Time = Protocol::Time;
 
     struct Peer {
-        std::vector<Endpoint> known; /* from the table */
+        std::vector<Endpoint> known;  /* from the table */
         std::optional<Endpoint> seen; /* address from which its newest process sends */
         Life life = 0;
         Time seen_at{};

@@ -77,7 +77,8 @@ class RingWatch
     };
     struct Neighbour {
         std::optional<MemberId> witness; /* its other neighbour */
-        Time since;   /* since when this member watches it; older signs do not count */
+        /* since when this member watches it; older signs do not count */
+        Time since;
         Time vouched; /* time of the latest sign that the witness has reported */
         Time ask_at{};
         Time accuse_at{};

@@ -23,7 +23,8 @@ class Endpoint
 {
   public:
     Endpoint() = default;
-    explicit Endpoint(const sockaddr_in6 &address) : address_(address) {}
+    explicit Endpoint(const sockaddr_in6 &address)
+        : address_(address) {}
 
     /* Parses a numeric address. Returns nothing for a name, as this must not wait for a name
      * server. */

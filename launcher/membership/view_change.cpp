@@ -144,7 +144,7 @@ bool ViewChange::may_propose(const Outlook &outlook, Time now) const
 View ViewChange::choose(const Outlook &outlook, Time now) const
 {
     if (best_) {
-    CKPT_INVARIANT(!best_ || best_->number == next_number());
+        CKPT_INVARIANT(!best_ || best_->number == next_number());
         return *best_;
     }
     const bool waited = now >= began_ + heartbeat_ * 3;

@@ -37,7 +37,8 @@ class ViewChange
     using Duration = std::chrono::steady_clock::duration;
 
     /* Normal context, like all functions here. */
-    ViewChange(MemberId self, Duration heartbeat) : self_(self), heartbeat_(heartbeat) {}
+    ViewChange(MemberId self, Duration heartbeat)
+        : self_(self), heartbeat_(heartbeat) {}
 
     /* Starts from a new view: promises for another view are void. */
     void install(const View &view);
@@ -66,7 +67,11 @@ class ViewChange
     const std::optional<Rival> &rival() const { return rival_; }
 
   private:
-    enum class Phase { idle, prepare, propose };
+    enum class Phase {
+        idle,
+        prepare,
+        propose
+    };
 
     std::uint64_t next_number() const { return view_.number + 1; }
     void follow(Ballot ballot, Time now);

@@ -55,7 +55,7 @@ class CheckpointInterval
     /* Time from the end of a checkpoint, or the beginning of the job, to the next checkpoint. */
     Duration value() const;
 
-    double mtbf() const; /* seconds */
+    double mtbf() const;                                 /* seconds */
     std::optional<double> cost() const { return cost_; } /* seconds */
     bool mtbf_is_given() const { return given_mtbf_ > 0; }
 

@@ -41,8 +41,8 @@ class CutChoice
     struct Measured {
         Stagger stagger;
         int ranks;
-        int waiting; /* ranks that waited when the first one was cut: for a
-                        message, or at the gate of a collective */
+        int waiting;                /* ranks that waited when the first one was cut: for a
+                                       message, or at the gate of a collective */
         std::uint64_t memory;       /* bytes saved */
         std::uint64_t logged_bytes; /* of messages that crossed the cut */
     };

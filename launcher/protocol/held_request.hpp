@@ -68,7 +68,8 @@ class HeldRequest
     bool refused_ = false;
     std::map<int, Refusal> ranks_;
     std::map<std::pair<int, std::uint64_t>, Inside> inside_; /* by rank and clock */
-    std::uint64_t reached_ = 0; /* largest number of safe points that any rank has reached */
+    /* largest number of safe points that any rank has reached */
+    std::uint64_t reached_ = 0;
     std::uint64_t safe_point_ = 0;
     Duration pause_{};
     Time due_{};

@@ -15,7 +15,12 @@ namespace ckpt
 
 /* Ranks that take turns: those of a node; those whose nodes write to the
  * same file server; all. */
-enum class Stagger { no, node, storage, job };
+enum class Stagger {
+    no,
+    node,
+    storage,
+    job
+};
 
 /* Place where a rank runs, and where it is saved. */
 struct RankPlace {

@@ -11,7 +11,11 @@
 namespace ckpt
 {
 
-enum class Protocol { sync_and_stop, chandy_lamport, network_sweep };
+enum class Protocol {
+    sync_and_stop,
+    chandy_lamport,
+    network_sweep
+};
 
 /* By the names of `ckpt run --protocol`, which files use as well. */
 inline const std::map<std::string, Protocol, std::less<>> protocol_names{

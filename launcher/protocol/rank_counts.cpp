@@ -39,7 +39,8 @@ void append(Runs &runs, const Run &next)
 class Walk
 {
   public:
-    explicit Walk(const Runs &runs) : next_(runs.begin()), end_(runs.end())
+    explicit Walk(const Runs &runs)
+        : next_(runs.begin()), end_(runs.end())
     {
         load();
     }

@@ -28,7 +28,8 @@ class RankCutWatch
 {
   public:
     RankCutWatch() = default;
-    explicit RankCutWatch(const RankCut &known) : cut_(known) {}
+    explicit RankCutWatch(const RankCut &known)
+        : cut_(known) {}
 
     void hello(const ckpt_message &message);
     void ordered(ckpt_message_type type, std::uint64_t epoch,

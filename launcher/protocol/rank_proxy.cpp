@@ -16,7 +16,7 @@ namespace ckpt
 {
 
 RankProxy::RankProxy(int rank, std::uint64_t snapshot, std::vector<ckpt_clock> clocks,
-             std::vector<std::uint64_t> received)
+                     std::vector<std::uint64_t> received)
     : rank_(rank), snapshot_(snapshot), clocks_(std::move(clocks)),
       received_(std::move(received))
 {

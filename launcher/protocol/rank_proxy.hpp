@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rank_proxy.hpp - answers the coordinator in place of a rank that has died and of which a frozen copy
- * exists. It answers like a stopped rank without messages, or refuses an order that the copy cannot
- * obey. No I/O.
+ * rank_proxy.hpp - answers the coordinator in place of a rank that has died and of which a frozen
+ * copy exists. It answers like a stopped rank without messages, or refuses an order that the copy
+ * cannot obey. No I/O.
  *
  * If the rank died inside a collective that is replayed, the proxy's clock counts this as not
  * entered. If another rank has left that collective, the dead rank had done its part, and the clock
@@ -29,7 +29,7 @@ class RankProxy
     /* snapshot: address of the copy's ckpt_snapshot; clocks: when the rank died; received:
      * number of messages of each peer that the copy has. */
     RankProxy(int rank, std::uint64_t snapshot, std::vector<ckpt_clock> clocks,
-          std::vector<std::uint64_t> received);
+              std::vector<std::uint64_t> received);
 
     /* Returns the answer to an order, if there is one. */
     Answer ordered(ckpt_message_type type, std::uint64_t epoch);

@@ -31,7 +31,10 @@ class SweepTopology
     using Place = std::uint32_t;
     using Node = std::uint32_t;
 
-    enum class Direction { up, down };
+    enum class Direction {
+        up,
+        down
+    };
 
     /* Places [begin, end). */
     struct Range {

@@ -51,7 +51,8 @@ void add_range(std::vector<std::string> &numbers, std::string_view range)
 }
 
 /* Calls `call` for each part between commas outside of brackets. */
-template <typename Call> void for_parts(std::string_view list, Call call)
+template <typename Call>
+void for_parts(std::string_view list, Call call)
 {
     std::size_t from = 0;
     bool is_inside = false;

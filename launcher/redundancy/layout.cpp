@@ -8,7 +8,6 @@
 
 #include "common/invariant.hpp"
 
-
 namespace ckpt::redundancy
 {
 

@@ -28,7 +28,8 @@ class Layout
 {
   public:
     /* members > losses >= 1 */
-    Layout(unsigned members, unsigned losses) : members_(members), losses_(losses) {}
+    Layout(unsigned members, unsigned losses)
+        : members_(members), losses_(losses) {}
 
     unsigned members() const { return members_; }
     unsigned losses() const { return losses_; }

@@ -23,7 +23,7 @@ class SliceBuffers
      * slices are processed */
     explicit SliceBuffers(std::size_t count, std::size_t bytes = slice_bytes)
         : bytes_(bytes),
-          memory_(static_cast<std::byte *>(::operator new(count * bytes, alignment)))
+          memory_(static_cast<std::byte *>(::operator new(count *bytes, alignment)))
     {
         for (std::size_t i = 0; i < count; i++) {
             pointers_.push_back(memory_.get() + i * bytes);

@@ -151,10 +151,19 @@ void Host::add(const Packet &packet, RendezvousSocket *from)
     Client &client = clients_[packet.rank];
     client.socket = from;
     if (packet.count > 0) {
-        SharedObject object{packet.piece, packet.inode, packet.path,
-                            packet.sharers, packet.mode, packet.size,
-                            packet.end, packet.other, {},
-                            packet.listening, packet.is_pipe != 0};
+        SharedObject object{
+            packet.piece,
+            packet.inode,
+            packet.path,
+            packet.sharers,
+            packet.mode,
+            packet.size,
+            packet.end,
+            packet.other,
+            {},
+            packet.listening,
+            packet.is_pipe != 0,
+        };
         std::ranges::copy(packet.ends, object.ends);
         auto [entry, is_new] =
             groups_.try_emplace(key_of(object), Group{object, {}, {}});
@@ -231,7 +240,8 @@ void Host::answer() const
 
 /* ---- The rendezvous --------------------------------------------------------- */
 
-NodeRendezvous::NodeRendezvous(const Place &place) : place_(place)
+NodeRendezvous::NodeRendezvous(const Place &place)
+    : place_(place)
 {
     const std::filesystem::path directory = run_directory();
     const std::string name = rendezvous_name();

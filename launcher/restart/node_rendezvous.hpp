@@ -24,8 +24,8 @@ namespace ckpt::restart
 
 /* A file that ranks share, or a connection between them, as described by one rank. */
 struct SharedObject {
-    std::string piece; /* the piece of the checkpoint, with the ranks of one node */
-    std::uint64_t inode = 0; /* connection: the smaller inode of its two ends */
+    std::string piece;         /* the piece of the checkpoint, with the ranks of one node */
+    std::uint64_t inode = 0;   /* connection: the smaller inode of its two ends */
     std::string path;          /* absolute, or as named by the kernel */
     std::uint32_t sharers = 0; /* number of ranks of the piece that have it */
     std::uint32_t mode = 0;    /* permissions, if it has a name */
@@ -69,8 +69,8 @@ class NodeRendezvous
 
     const Place place_;
     std::optional<RendezvousListener> listener_; /* host only, until all clients are connected */
-    std::vector<RendezvousSocket> clients_;  /* host only */
-    std::optional<RendezvousSocket> host_; /* clients only */
+    std::vector<RendezvousSocket> clients_;      /* host only */
+    std::optional<RendezvousSocket> host_;       /* clients only */
 };
 
 } // namespace ckpt::restart

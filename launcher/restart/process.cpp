@@ -63,7 +63,8 @@ bool is_fresh(const ckpt_region &region)
 std::span<std::byte> cut_to_file(const ckpt_region &region, int descriptor,
                                  std::span<std::byte> memory)
 {
-    struct stat status {};
+    struct stat status {
+    };
     if (descriptor < 0 && region.mode == 0) {
         return memory; /* created with the size of the region */
     }

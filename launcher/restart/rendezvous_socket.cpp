@@ -115,7 +115,7 @@ std::vector<Fd> descriptors_of(msghdr &message)
 } // namespace
 
 RendezvousSocket RendezvousSocket::connect(const std::filesystem::path &directory,
-                                     const std::string &name)
+                                           const std::string &name)
 {
     const Fd below = open_directory(directory);
     const sockaddr_un address = address_in(below, name);
@@ -178,7 +178,7 @@ std::vector<Fd> RendezvousSocket::receive(void *packet, std::size_t size)
 /* The socket listens before it gets its name, so that every process that finds the name can
  * connect. */
 std::optional<RendezvousListener> RendezvousListener::open(const std::filesystem::path &directory,
-                                                     const std::string &name)
+                                                           const std::string &name)
 {
     const Fd below = open_directory(directory);
     const std::string fresh = temporary_name(name);

@@ -24,10 +24,12 @@ inline constexpr const char *rendezvous_ending = ".rendezvous";
 class RendezvousSocket
 {
   public:
-    explicit RendezvousSocket(Fd socket) : socket_(std::move(socket)) {}
+    explicit RendezvousSocket(Fd socket)
+        : socket_(std::move(socket)) {}
 
     /* Connects to the listener in `directory`. */
-    static RendezvousSocket connect(const std::filesystem::path &directory, const std::string &name);
+    static RendezvousSocket connect(const std::filesystem::path &directory,
+                                    const std::string &name);
 
     int fd() const { return socket_.get(); }
 
@@ -49,7 +51,7 @@ class RendezvousListener
     /* Returns nothing if another process listens there, or did before it died. Also removes
      * other sockets *.rendezvous of dead hosts from the directory. */
     static std::optional<RendezvousListener> open(const std::filesystem::path &directory,
-                                               const std::string &name);
+                                                  const std::string &name);
     ~RendezvousListener();
     RendezvousListener(RendezvousListener &&other) noexcept;
     RendezvousListener &operator=(RendezvousListener &&) = delete;

@@ -76,7 +76,8 @@ Fd open_by_name(const std::string &path, std::uint32_t mode)
     if (fd) {
         return fd;
     }
-    struct stat status {};
+    struct stat status {
+    };
     if (errno == EEXIST) {
         fd.reset(::open(path.c_str(), flags));
     }

@@ -63,8 +63,8 @@ void check_number(const Setting &setting, const std::string &text)
 /* CLI11 reads these words. */
 void check_flag(const std::string &text)
 {
-    static const std::vector<std::string> words = {"1",   "true",  "on",  "yes", "y", "t",
-                                                   "0",   "false", "off", "no",  "n", "f"};
+    static const std::vector<std::string> words = {"1", "true", "on", "yes", "y", "t",
+                                                   "0", "false", "off", "no", "n", "f"};
     std::string lower = text;
     std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
     if (std::ranges::find(words, lower) == words.end()) {
@@ -97,28 +97,63 @@ std::uint64_t parse_bytes(const std::string &text)
 void check(const Setting &setting, const std::string &value)
 {
     switch (setting.type) {
-    case Type::auto_switch: switch_from(value); break;
-    case Type::bytes: parse_bytes(value); break;
-    case Type::codec: Codec::parse(value); break;
-    case Type::directories: TierDirectories::parse(value); break;
-    case Type::duration: parse_duration(value); break;
-    case Type::duration_above_zero: check_duration_above_zero(value); break;
-    case Type::fabric: fabric::Choice::parse(value); break;
-    case Type::flag: check_flag(value); break;
-    case Type::granule: require_granule(parse_bytes(value)); break;
-    case Type::interval: CheckpointInterval::parse(value); break;
-    case Type::job_name: require_job_name(value); break;
-    case Type::number: check_number(setting, value); break;
-    case Type::protocol: CutChoice::protocol_from(value); break;
-    case Type::redundancy: redundancy::Scheme::parse(value); break;
-    case Type::snapshot: snapshot_method_from(value); break;
-    case Type::stagger: CutChoice::stagger_from(value); break;
-    case Type::word: check_word(value, words_of(setting.words)); break;
+    case Type::auto_switch:
+        switch_from(value);
+        break;
+    case Type::bytes:
+        parse_bytes(value);
+        break;
+    case Type::codec:
+        Codec::parse(value);
+        break;
+    case Type::directories:
+        TierDirectories::parse(value);
+        break;
+    case Type::duration:
+        parse_duration(value);
+        break;
+    case Type::duration_above_zero:
+        check_duration_above_zero(value);
+        break;
+    case Type::fabric:
+        fabric::Choice::parse(value);
+        break;
+    case Type::flag:
+        check_flag(value);
+        break;
+    case Type::granule:
+        require_granule(parse_bytes(value));
+        break;
+    case Type::interval:
+        CheckpointInterval::parse(value);
+        break;
+    case Type::job_name:
+        require_job_name(value);
+        break;
+    case Type::number:
+        check_number(setting, value);
+        break;
+    case Type::protocol:
+        CutChoice::protocol_from(value);
+        break;
+    case Type::redundancy:
+        redundancy::Scheme::parse(value);
+        break;
+    case Type::snapshot:
+        snapshot_method_from(value);
+        break;
+    case Type::stagger:
+        CutChoice::stagger_from(value);
+        break;
+    case Type::word:
+        check_word(value, words_of(setting.words));
+        break;
     case Type::key:     /* read when it is used */
     case Type::levels:  /* checked by the command, with its other options */
     case Type::signals: /* likewise */
     case Type::path:
-    case Type::text: break;
+    case Type::text:
+        break;
     }
 }
 
@@ -135,11 +170,16 @@ std::string handed_on(const Setting &setting, const std::string &value)
 {
     switch (setting.type) {
     case Type::bytes:
-    case Type::granule: return std::to_string(parse_bytes(value));
-    case Type::directories: return TierDirectories::parse(value).text();
-    case Type::key: return absolute_key_source(value);
-    case Type::path: return std::filesystem::absolute(value);
-    default: return value;
+    case Type::granule:
+        return std::to_string(parse_bytes(value));
+    case Type::directories:
+        return TierDirectories::parse(value).text();
+    case Type::key:
+        return absolute_key_source(value);
+    case Type::path:
+        return std::filesystem::absolute(value);
+    default:
+        return value;
     }
 }
 

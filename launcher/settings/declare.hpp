@@ -42,7 +42,10 @@ inline CLI::Validator checked(const Setting &setting)
 }
 
 /* What the target of an option holds if neither option nor variable is given. */
-enum class Target { has_default, keeps_empty };
+enum class Target {
+    has_default,
+    keeps_empty
+};
 
 /*
  * Declares an option with its variable; the command line takes precedence. target: gets the

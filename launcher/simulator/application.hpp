@@ -98,8 +98,18 @@ class Application : public EventHandler
         std::numeric_limits<std::uint64_t>::max();
     static constexpr Rank anybody = std::numeric_limits<Rank>::max();
 
-    enum Kind : std::uint32_t { wake, arrival, collective_done };
-    enum class Doing : std::uint8_t { busy, receiving, at_gate, inside, ended };
+    enum Kind : std::uint32_t {
+        wake,
+        arrival,
+        collective_done
+    };
+    enum class Doing : std::uint8_t {
+        busy,
+        receiving,
+        at_gate,
+        inside,
+        ended
+    };
 
     struct Envelope {
         Rank from;

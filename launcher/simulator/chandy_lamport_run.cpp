@@ -232,8 +232,8 @@ class ChandyLamportRun : public Checkpoint
     std::vector<std::uint64_t> reported_; /* markers handled, by rank */
     std::uint64_t handled_ = 0;           /* markers of used channels */
     std::uint64_t on_way_ = 0;            /* markers and requests in transit */
-    Rank busy_ = 0;     /* asked; not done saving and sending */
-    Rank finished_ = 0; /* ranks that have finished saving and sending */
+    Rank busy_ = 0;                       /* asked; not done saving and sending */
+    Rank finished_ = 0;                   /* ranks that have finished saving and sending */
     Rank next_ = 0;
     bool has_spread_ = false;
     bool committing_ = false;

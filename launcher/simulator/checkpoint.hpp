@@ -70,7 +70,7 @@ class Checkpoint : public EventHandler, public CutRules
     };
     const Times &times() const { return times_; }
     const Log &log() const { return log_; } /* state at the commit */
-    Rank most_writers() const; /* at the same time, on one file system */
+    Rank most_writers() const;              /* at the same time, on one file system */
     virtual std::string detail() const
     {
         return {};

@@ -46,7 +46,10 @@ class MarkerBox : public EventHandler
 
   private:
     /* Events of a marker, with its receiver, sender and count. */
-    enum Kind : std::uint32_t { arrival, handling };
+    enum Kind : std::uint32_t {
+        arrival,
+        handling
+    };
 
     struct State {
         PeerTable counts; /* counts in the markers, plus one */

@@ -153,7 +153,8 @@ class Wildcard : public Pattern
     using Pattern::Pattern;
     std::uint64_t length(Rank rank) const override
     {
-        return job_.ranks == 1 ? 1 : rank == 0 ? 2 : 3;
+        return job_.ranks == 1 ? 1 : rank == 0 ? 2
+                                               : 3;
     }
     Operation at(Rank rank, std::uint64_t round,
                  std::uint64_t step) const override
@@ -186,7 +187,8 @@ class Collective : public Pattern
 using Make = std::function<std::unique_ptr<Program>(
     const std::string &, const JobModel &, const PatternOptions &)>;
 
-template <typename Type> Make maker()
+template <typename Type>
+Make maker()
 {
     return [](const std::string &name, const JobModel &job,
               const PatternOptions &options) {
@@ -197,9 +199,12 @@ template <typename Type> Make maker()
 const std::map<std::string, Make> &makers()
 {
     static const std::map<std::string, Make> all{
-        {"independent", maker<Independent>()}, {"ring", maker<Ring>()},
-        {"all-to-all", maker<AllToAll>()},     {"wildcard", maker<Wildcard>()},
-        {"collective", maker<Collective>()},   {"random", maker<Random>()},
+        {"independent", maker<Independent>()},
+        {"ring", maker<Ring>()},
+        {"all-to-all", maker<AllToAll>()},
+        {"wildcard", maker<Wildcard>()},
+        {"collective", maker<Collective>()},
+        {"random", maker<Random>()},
     };
     return all;
 }

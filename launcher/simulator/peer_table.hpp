@@ -47,7 +47,8 @@ class PeerTable
     std::size_t size() const { return used_; }
 
     /* Calls visit(peer, number) for each peer, in a reproducible order. */
-    template <typename Visit> void for_each(Visit visit) const
+    template <typename Visit>
+    void for_each(Visit visit) const
     {
         for (const Slot &slot : slots_) {
             if (slot.peer != nobody) {

@@ -51,8 +51,8 @@ class SharedDisk : public EventHandler
      * start ends first. */
     std::deque<Writer> writers_;
     std::deque<Rank> waiting_;
-    double served_ = 0; /* bytes written by a writer since the start */
-    Seconds since_ = 0; /* time to which served_ refers */
+    double served_ = 0;            /* bytes written by a writer since the start */
+    Seconds since_ = 0;            /* time to which served_ refers */
     std::uint64_t generation_ = 0; /* invalidates scheduled events */
     Rank most_ = 0;
 };

@@ -16,7 +16,7 @@ struct Failure {
         rank_ended,   /* without MPI_Finalize */
         rank_stopped, /* by a signal, while others run */
         node_lost,
-        cut_off, /* `ckpt run` is cut off from most nodes */
+        cut_off,        /* `ckpt run` is cut off from most nodes */
         launcher_ended, /* with this code; nothing else is known */
     };
 

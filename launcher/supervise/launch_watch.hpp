@@ -49,8 +49,10 @@ class LaunchWatch
         kill,      /* SIGKILL to the launcher */
     };
 
-    explicit LaunchWatch(Limits limits) : limits_(limits) {}
-    LaunchWatch() : LaunchWatch(Limits()) {}
+    explicit LaunchWatch(Limits limits)
+        : limits_(limits) {}
+    LaunchWatch()
+        : LaunchWatch(Limits()) {}
 
     /* The program, or its user, handles ranks that end: these are not failures. */
     void tolerate_ended_ranks() { tolerant_ = true; }

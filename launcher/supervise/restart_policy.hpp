@@ -38,7 +38,8 @@ class RestartPolicy
         std::string why_not; /* set if `restart` is false */
     };
 
-    explicit RestartPolicy(Limits limits) : limits_(limits) {}
+    explicit RestartPolicy(Limits limits)
+        : limits_(limits) {}
 
     /* Decides after a failed launch. checkpoint: number of the checkpoint to restart from; 0:
      * the beginning. */
@@ -57,8 +58,9 @@ class RestartPolicy
     int restarts_ = 0;
     std::uint64_t last_ = UINT64_MAX; /* checkpoint of the latest restarts ... */
     int from_last_ = 0;               /* ... and their number */
-    int own_ = 0; /* failures since then that the program may have caused ... */
-    std::map<std::string, int> places_; /* ... and failures per place */
+    /* failures since then that the program may have caused ... */
+    int own_ = 0;
+    std::map<std::string, int> places_;            /* ... and failures per place */
     std::map<std::string, std::uint64_t> reached_; /* by place: interval of the rank there at its
                                                       latest salvage */
 };

@@ -86,9 +86,10 @@ class Supervisor
         std::map<int, pid_t> awaited; /* ranks of its predecessor that have not connected yet */
         bool coordinates = false;
         bool is_connected = true;
-        bool has_left = false; /* it has announced its end */
+        bool has_left = false;                          /* it has announced its end */
         std::optional<membership::Table::Entry> member; /* address for datagrams */
-        bool has_heard = false; /* has received datagrams from other nodes */
+        /* has received datagrams from other nodes */
+        bool has_heard = false;
     };
 
     /* A request without a final answer. */
@@ -124,7 +125,7 @@ class Supervisor
     std::map<pid_t, int> ranks_of_processes_; /* of this node */
     std::string host_;
     membership::UdpSocket socket_;
-    membership::Table table_; /* without members: no membership yet */
+    membership::Table table_;                       /* without members: no membership yet */
     std::map<std::string, membership::Life> lives_; /* by host */
     std::unique_ptr<membership::Service> service_;
     std::set<std::string> suspects_; /* nodes that the membership has excluded */
@@ -136,7 +137,7 @@ class Supervisor
     bool is_proven_ = false;         /* all nodes receive from each other, so the membership is
                                         trusted */
     EventLoop::Time proof_until_{};
-    LoopTimer proof_;        /* time limit for that proof */
+    LoopTimer proof_;                      /* time limit for that proof */
     std::map<std::uint64_t, Asked> asked_; /* by number */
     std::uint64_t last_number_ = 0;        /* number of the latest request */
     std::unique_ptr<PeerListener> listener_;

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define PAGE_SIZE 4096ul
+#define PAGE_SIZE  4096ul
 #define PIECE_SIZE ((size_t)1 << 20)
 
 /* Sizes of the string table. Its address must not change, so the arena reserves the whole table
@@ -202,8 +202,8 @@ ckpt_string_t ckpt_arena_string(struct ckpt_arena *arena, const char *text)
  * The allocator never returns small blocks to the kernel.
  */
 #define SMALLEST_CLASS 16ul
-#define LARGEST_CLASS (SMALLEST_CLASS << (CKPT_POOL_CLASSES - 1))
-#define CHUNK_SIZE ((size_t)1 << 20)
+#define LARGEST_CLASS  (SMALLEST_CLASS << (CKPT_POOL_CLASSES - 1))
+#define CHUNK_SIZE     ((size_t)1 << 20)
 _Static_assert(LARGEST_CLASS <= CHUNK_SIZE, "a block is cut from one chunk");
 
 struct ckpt_free_block {
@@ -217,7 +217,7 @@ static unsigned size_class(size_t size)
     unsigned class = 0;
 
     while ((SMALLEST_CLASS << class) < size) {
-        class++;
+        class ++;
     }
     CKPT_INVARIANT(class < CKPT_POOL_CLASSES);
     return class;
@@ -226,7 +226,7 @@ static unsigned size_class(size_t size)
 /* Puts the rest of the chunk on the free lists, largest blocks first. */
 static void retire_chunk(struct ckpt_pool *pool)
 {
-    for (int class = CKPT_POOL_CLASSES - 1; class >= 0; class--) {
+    for (int class = CKPT_POOL_CLASSES - 1; class >= 0; class --) {
         size_t size = SMALLEST_CLASS << class;
 
         while (pool->chunk_left >= size) {

@@ -9,7 +9,11 @@
 
 #include <errno.h>
 
-enum { SOUND, WRITING, UNSOUND }; /* values of `state`, in this order */
+enum {
+    SOUND,
+    WRITING,
+    UNSOUND
+}; /* values of `state`, in this order */
 
 static int state;
 static char reason[300];
@@ -66,5 +70,5 @@ int ckpt_unsound_refuse(struct ckpt_failure *failure)
 void ckpt_invariant_report_to(ckpt_invariant_handler *handler)
 {
     other_handler = handler != NULL && handler != ckpt_invariant_failed ? handler
-                                                                         : other_handler;
+                                                                        : other_handler;
 }

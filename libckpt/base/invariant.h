@@ -43,7 +43,7 @@ static inline int ckpt_invariant_check(int holds, const char *file, int line,
 
 /* Checks a condition without side effects. The value is 1 if it holds, otherwise 0: a caller
  * that could do damage without it returns an error. */
-#define CKPT_INVARIANT(condition)                                                              \
+#define CKPT_INVARIANT(condition) \
     ckpt_invariant_check(!!(condition), __FILE__, __LINE__, #condition)
 
 #endif

@@ -10,29 +10,63 @@
 #define ANY  UINT64_MAX
 #define PIDS 0x7fffffffu /* pid_t */
 
-#define NUMBER(name, least, most) {name, least, most, 0}
-#define YES_OR_NO(name)           {name, 0, 1, 0}
-#define FLAGS(name, mask)         {name, 0, mask, 1}
+#define NUMBER(name, least, most) \
+    {                             \
+        name, least, most, 0      \
+    }
+#define YES_OR_NO(name) \
+    {                   \
+        name, 0, 1, 0   \
+    }
+#define FLAGS(name, mask) \
+    {                     \
+        name, 0, mask, 1  \
+    }
 
-#define REPORT_FIELDS                                                          \
-    8, {NUMBER("place", CKPT_PLACE_FREE, CKPT_PLACE_WAIT),                     \
-        NUMBER("slot", 0, UINT32_MAX),                                         \
-        FLAGS("inside", CKPT_INSIDE_CLOCKED | CKPT_INSIDE_REDO),               \
-        YES_OR_NO("holds"), YES_OR_NO("of_thread"), NUMBER("entered", 0, ANY), \
-        FLAGS("needs", CKPT_NEEDS_CHANNELS | CKPT_NEEDS_WINDOWS |              \
-                           CKPT_NEEDS_PENDING | CKPT_NEEDS_FILES |             \
-                           CKPT_NEEDS_THREADS),                                \
-        FLAGS("traffic", CKPT_REPORT_SENT | CKPT_REPORT_SYNCHRONOUS)}
-#define TOTAL_FIELDS   2, {NUMBER("messages", 0, ANY), NUMBER("bytes", 0, ANY)}
-#define ALLOWED_FIELDS 1, {NUMBER("safe_points", 0, ANY)}
-#define END_FIELDS     1, {NUMBER("outcome", CKPT_CAPTURED, CKPT_LEFT_OPEN)}
-#define NO_FIELDS      0, {{NULL, 0, 0, 0}}
-#define CUT_REPORT                                                             \
-    NUMBER("cut", CKPT_CUT_NONE, CKPT_CUT_QUIET),                              \
+#define REPORT_FIELDS                                                              \
+    8,                                                                             \
+    {                                                                              \
+        NUMBER("place", CKPT_PLACE_FREE, CKPT_PLACE_WAIT),                         \
+            NUMBER("slot", 0, UINT32_MAX),                                         \
+            FLAGS("inside", CKPT_INSIDE_CLOCKED | CKPT_INSIDE_REDO),               \
+            YES_OR_NO("holds"), YES_OR_NO("of_thread"), NUMBER("entered", 0, ANY), \
+            FLAGS("needs", CKPT_NEEDS_CHANNELS | CKPT_NEEDS_WINDOWS |              \
+                               CKPT_NEEDS_PENDING | CKPT_NEEDS_FILES |             \
+                               CKPT_NEEDS_THREADS),                                \
+            FLAGS("traffic", CKPT_REPORT_SENT | CKPT_REPORT_SYNCHRONOUS)           \
+    }
+#define TOTAL_FIELDS                                        \
+    2,                                                      \
+    {                                                       \
+        NUMBER("messages", 0, ANY), NUMBER("bytes", 0, ANY) \
+    }
+#define ALLOWED_FIELDS                \
+    1,                                \
+    {                                 \
+        NUMBER("safe_points", 0, ANY) \
+    }
+#define END_FIELDS                                       \
+    1,                                                   \
+    {                                                    \
+        NUMBER("outcome", CKPT_CAPTURED, CKPT_LEFT_OPEN) \
+    }
+#define NO_FIELDS         \
+    0,                    \
+    {                     \
+        {                 \
+            NULL, 0, 0, 0 \
+        }                 \
+    }
+#define CUT_REPORT                                \
+    NUMBER("cut", CKPT_CUT_NONE, CKPT_CUT_QUIET), \
         NUMBER("channels", 0, CKPT_RANKS_MOST), YES_OR_NO("has_sent")
 
 const struct ckpt_message_format ckpt_message_formats[] = {
-    {CKPT_MSG_HELLO, CKPT_FROM_RANK, "HELLO", "namespace of the launch", 8,
+    {CKPT_MSG_HELLO,
+     CKPT_FROM_RANK,
+     "HELLO",
+     "namespace of the launch",
+     8,
      {NUMBER("rank", 0, CKPT_RANKS_MOST - 1), NUMBER("rank_count", 1, CKPT_RANKS_MOST),
       NUMBER("pid", 1, PIDS), NUMBER("thread", 1, PIDS), NUMBER("signal", 1, 64),
       YES_OR_NO("restarted"), NUMBER("last_cut", 0, ANY),
@@ -41,41 +75,80 @@ const struct ckpt_message_format ckpt_message_formats[] = {
     {CKPT_MSG_REPORT, CKPT_FROM_RANK, "REPORT", NULL, REPORT_FIELDS},
     {CKPT_MSG_STOPPED, CKPT_FROM_RANK, "STOPPED", NULL, REPORT_FIELDS},
     {CKPT_MSG_DRAINED, CKPT_FROM_RANK, "DRAINED", NULL, TOTAL_FIELDS},
-    {CKPT_MSG_READY, CKPT_FROM_RANK, "READY", NULL, 5,
+    {CKPT_MSG_READY,
+     CKPT_FROM_RANK,
+     "READY",
+     NULL,
+     5,
      {NUMBER("snapshot", 1, ANY), FLAGS("flags", CKPT_READY_SHARED | CKPT_READY_LEADS_OUT),
       CUT_REPORT}},
-    {CKPT_MSG_REFUSED, CKPT_FROM_RANK, "REFUSED", "why", 6,
+    {CKPT_MSG_REFUSED,
+     CKPT_FROM_RANK,
+     "REFUSED",
+     "why",
+     6,
      {NUMBER("identity", 0, UINT32_MAX), YES_OR_NO("for_now"), NUMBER("safe_points", 0, ANY),
       CUT_REPORT}},
     {CKPT_MSG_FINALIZED, CKPT_FROM_RANK, "FINALIZED", NULL, NO_FIELDS},
-    {CKPT_MSG_COMPLETE, CKPT_FROM_RANK, "COMPLETE", NULL, 3,
+    {CKPT_MSG_COMPLETE,
+     CKPT_FROM_RANK,
+     "COMPLETE",
+     NULL,
+     3,
      {NUMBER("cut", CKPT_CUT_MARKERS, CKPT_CUT_QUIET), NUMBER("channels", 0, CKPT_RANKS_MOST),
       YES_OR_NO("all")}},
     {CKPT_MSG_LOGGED, CKPT_FROM_RANK, "LOGGED", NULL, TOTAL_FIELDS},
-    {CKPT_MSG_FROZEN, CKPT_FROM_RANK, "FROZEN", "why there is no copy", 1,
+    {CKPT_MSG_FROZEN,
+     CKPT_FROM_RANK,
+     "FROZEN",
+     "why there is no copy",
+     1,
      {NUMBER("pid", 0, PIDS)}},
-    {CKPT_MSG_WATCHED, CKPT_FROM_RANK, "WATCHED", NULL, 2,
+    {CKPT_MSG_WATCHED,
+     CKPT_FROM_RANK,
+     "WATCHED",
+     NULL,
+     2,
      {NUMBER("state", CKPT_WATCHED_FAILED, CKPT_WATCHED_CLOSED), NUMBER("error", 0, 4095)}},
-    {CKPT_MSG_ASK, CKPT_FROM_RANK, "ASK", NULL, 2,
-     {NUMBER("number", 1, ANY), YES_OR_NO("of_all")}},
+    {CKPT_MSG_ASK, CKPT_FROM_RANK, "ASK", NULL, 2, {NUMBER("number", 1, ANY), YES_OR_NO("of_all")}},
     {CKPT_MSG_ALLOWED, CKPT_FROM_RANK, "ALLOWED", NULL, ALLOWED_FIELDS},
     {CKPT_MSG_HOLD_BLOCKED, CKPT_FROM_RANK, "HOLD_BLOCKED", NULL, ALLOWED_FIELDS},
-    {CKPT_MSG_COW_SNAPSHOT, CKPT_FROM_RANK, "COW_SNAPSHOT", NULL, 4,
+    {CKPT_MSG_COW_SNAPSHOT,
+     CKPT_FROM_RANK,
+     "COW_SNAPSHOT",
+     NULL,
+     4,
      {NUMBER("pid", 1, PIDS), NUMBER("snapshot", 1, ANY), NUMBER("number", 1, ANY),
       NUMBER("interval", 0, ANY)}},
-    {CKPT_MSG_SHARED, CKPT_FROM_RANK, "SHARED", "its name", 1,
+    {CKPT_MSG_SHARED,
+     CKPT_FROM_RANK,
+     "SHARED",
+     "its name",
+     1,
      {NUMBER("kind", CKPT_SHARED_PAGE, CKPT_SHARED_LOG)}},
 
-    {CKPT_MSG_WELCOME, CKPT_FROM_AGENT, "WELCOME", "the agent's address", 2,
+    {CKPT_MSG_WELCOME,
+     CKPT_FROM_AGENT,
+     "WELCOME",
+     "the agent's address",
+     2,
      {NUMBER("restarted_from", 0, ANY), NUMBER("pid", 1, PIDS)}},
-    {CKPT_MSG_REQUEST, CKPT_FROM_AGENT, "REQUEST", "directory of the file journal", 2,
+    {CKPT_MSG_REQUEST,
+     CKPT_FROM_AGENT,
+     "REQUEST",
+     "directory of the file journal",
+     2,
      {YES_OR_NO("runs_on"), NUMBER("files_mark", 0, ANY)}},
     {CKPT_MSG_RUN, CKPT_FROM_AGENT, "RUN", NULL, 1, {YES_OR_NO("unclocked")}},
     {CKPT_MSG_STOP, CKPT_FROM_AGENT, "STOP", NULL, NO_FIELDS},
     {CKPT_MSG_DRAIN, CKPT_FROM_AGENT, "DRAIN", NULL, NO_FIELDS},
     {CKPT_MSG_SAVE, CKPT_FROM_AGENT, "SAVE", NULL, NO_FIELDS},
     {CKPT_MSG_RESUME, CKPT_FROM_AGENT, "RESUME", "the reason", END_FIELDS},
-    {CKPT_MSG_CUT, CKPT_FROM_AGENT, "CUT", "path of the file for the log", 2,
+    {CKPT_MSG_CUT,
+     CKPT_FROM_AGENT,
+     "CUT",
+     "path of the file for the log",
+     2,
      {NUMBER("cut", CKPT_CUT_MARKERS, CKPT_CUT_QUIET), YES_OR_NO("synchronous")}},
     {CKPT_MSG_PROGRESS, CKPT_FROM_AGENT, "PROGRESS", NULL, NO_FIELDS},
     {CKPT_MSG_CLOSE, CKPT_FROM_AGENT, "CLOSE", "the reason", END_FIELDS},
@@ -84,7 +157,11 @@ const struct ckpt_message_format ckpt_message_formats[] = {
     {CKPT_MSG_FREEZE, CKPT_FROM_AGENT, "FREEZE", NULL, 1, {NUMBER("pid", 1, PIDS)}},
     {CKPT_MSG_WATCH, CKPT_FROM_AGENT, "WATCH", NULL, 1, {NUMBER("flags", 0, UINT32_MAX)}},
     {CKPT_MSG_HELD, CKPT_FROM_AGENT, "HELD", NULL, 1, {NUMBER("safe_point", 0, ANY)}},
-    {CKPT_MSG_ANSWER, CKPT_FROM_AGENT, "ANSWER", "why there is no checkpoint", 1,
+    {CKPT_MSG_ANSWER,
+     CKPT_FROM_AGENT,
+     "ANSWER",
+     "why there is no checkpoint",
+     1,
      {NUMBER("number", 0, ANY)}},
     {CKPT_MSG_WHERE, CKPT_FROM_AGENT, "WHERE", NULL, NO_FIELDS},
 };
@@ -170,7 +247,7 @@ static const char *wrong_together(const struct ckpt_message *message)
                    : NULL;
     case CKPT_MSG_WATCHED:
         return (as->watched.error != 0) != (as->watched.state == CKPT_WATCHED_FAILED) ? "error"
-                                                                                     : NULL;
+                                                                                      : NULL;
     case CKPT_MSG_REQUEST:
         return message->text[0] != '\0' && as->request.files_mark == 0 ? "text" : NULL;
     default:

@@ -24,7 +24,6 @@
 #define MAPPED_FROM (16 * MEBIBYTE)
 _Static_assert(MAPPED_FROM % 4096 == 0, "whole pages are mapped");
 
-
 /* The user's limit in bytes. UINT64_MAX: none; then the free space of the directory is the
  * limit. */
 static uint64_t content_limit = UINT64_MAX;

@@ -18,8 +18,12 @@ static int matches(const struct ckpt_file_probe *probe)
         unsigned major;
         unsigned minor;
     } devices[] = {
-        {"/dev/null", 1, 3},   {"/dev/zero", 1, 5},    {"/dev/full", 1, 7},
-        {"/dev/random", 1, 8}, {"/dev/urandom", 1, 9}, {"/dev/tty", 5, 0},
+        {"/dev/null", 1, 3},
+        {"/dev/zero", 1, 5},
+        {"/dev/full", 1, 7},
+        {"/dev/random", 1, 8},
+        {"/dev/urandom", 1, 9},
+        {"/dev/tty", 5, 0},
     };
     dev_t number = probe->status.st_rdev;
 

@@ -56,8 +56,8 @@ int ckpt_file_refuse(const struct ckpt_file_probe *probe, const char *what,
                      struct ckpt_failure *failure)
 {
     return ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_DESCRIPTOR, -ENOTSUP,
-                     "descriptor %d (%s) cannot be saved: it is %s", probe->fd,
-                     probe->path, what);
+                       "descriptor %d (%s) cannot be saved: it is %s", probe->fd,
+                       probe->path, what);
 }
 
 /* Compares open files without kcmp(). The signal for O_ASYNC (never enabled here) belongs to
@@ -91,7 +91,7 @@ int ckpt_file_lost(const struct ckpt_file_restore *restore,
                    const struct ckpt_file *file, int error, const char *why,
                    struct ckpt_failure *failure)
 {
-    const enum ckpt_refusal identity = error == -EINVAL ? CKPT_REFUSAL_UNUSABLE_CHECKPOINT
+    const enum ckpt_refusal identity = error == -EINVAL   ? CKPT_REFUSAL_UNUSABLE_CHECKPOINT
                                        : error == -EMFILE ? CKPT_REFUSAL_TOO_MANY_DESCRIPTORS
                                                           : CKPT_REFUSAL_CHANGED_FILE;
 

@@ -44,9 +44,9 @@ struct ckpt_file_made {
 /* A restore in progress. */
 struct ckpt_file_restore {
     struct ckpt_saved_files saved;
-    int first_free;    /* lowest number above all saved numbers */
-    int streams[3];    /* duplicates of the launcher's descriptors 0, 1, 2, from first_free on,
-                          or -1 */
+    int first_free; /* lowest number above all saved numbers */
+    int streams[3]; /* duplicates of the launcher's descriptors 0, 1, 2, from first_free on,
+                       or -1 */
     struct ckpt_file_made *made;
     size_t made_count;
     struct ckpt_file_new_name *new_names; /* list of missing.c, newest first */

@@ -27,11 +27,19 @@
 
 /* The first kind that matches applies. */
 static const struct ckpt_file_ops *const kinds[] = {
-    &ckpt_file_stream,  &ckpt_file_process, &ckpt_file_unnamed,
+    &ckpt_file_stream,
+    &ckpt_file_process,
+    &ckpt_file_unnamed,
     &ckpt_file_memfd,
-    &ckpt_file_regular, &ckpt_file_pipe,    &ckpt_file_eventfd,
-    &ckpt_file_device,  &ckpt_file_directory, &ckpt_file_epoll,
-    &ckpt_file_socket,  &ckpt_file_inotify, &ckpt_file_signalfd,
+    &ckpt_file_regular,
+    &ckpt_file_pipe,
+    &ckpt_file_eventfd,
+    &ckpt_file_device,
+    &ckpt_file_directory,
+    &ckpt_file_epoll,
+    &ckpt_file_socket,
+    &ckpt_file_inotify,
+    &ckpt_file_signalfd,
     &ckpt_file_timerfd,
 };
 

@@ -101,7 +101,7 @@ struct ckpt_saved_files {
 int ckpt_files_lead_out(void);
 
 /* The ends of a connection where the program still has a listening socket. */
-#define CKPT_FIRST_LISTENS 1u
+#define CKPT_FIRST_LISTENS  1u
 #define CKPT_SECOND_LISTENS 2u
 
 /*

@@ -21,11 +21,10 @@
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 
-#define LINE "inotify wd:"
-#define LARGEST_WATCH (1 << 20) /* the largest number that a restart reaches within a few
+#define LINE          "inotify wd:"
+#define LARGEST_WATCH (1 << 20) /* the largest number that a restart reaches within a few \
                                    seconds */
 _Static_assert(sizeof(struct ckpt_inotify_watch) % 8 == 0, "records stay aligned");
-
 
 /* A watch, as fdinfo reports it. */
 struct line {

@@ -19,7 +19,7 @@
 #include <time.h>
 
 /* Maximum number of naps until the relay is idle. It is busy for one nonblocking transfer. */
-#define TIMEOUT 20000
+#define TIMEOUT         20000
 #define NAP_NANOSECONDS 100000
 
 static int open_page(int fd)
@@ -121,7 +121,8 @@ int ckpt_input_hold(int fd, struct ckpt_input_held *held,
         ckpt_input_release(held);
         return ckpt_fail(failure, error,
                          "the relay of the standard input does not stand "
-                         "still: error %l", (long)-error);
+                         "still: error %l",
+                         (long)-error);
     }
     if (page->given < (uint64_t)unread || page->taken < page->given) {
         ckpt_input_release(held);

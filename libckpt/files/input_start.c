@@ -66,7 +66,7 @@ static int make_page(const struct ckpt_input_start *start, int sink)
         .taken = start->position + start->size,
         .given = start->position,
         .skip = start->skip,
-        .limit = is_hydra()         ? UINT64_MAX
+        .limit = is_hydra()       ? UINT64_MAX
                  : start->is_kept ? LIMIT_KEPT
                                   : LIMIT,
         .kept = start->is_kept != 0,

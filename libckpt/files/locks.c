@@ -56,7 +56,12 @@ static const char *word(const char *text, int n)
 
 /* Indices of the words in a line: "lock:", number, class, kind, access,
  * process, file, first and last byte. */
-enum { CLASS = 2, ACCESS = 4, FIRST = 7, LAST = 8 };
+enum {
+    CLASS = 2,
+    ACCESS = 4,
+    FIRST = 7,
+    LAST = 8
+};
 
 static int parse_range(const char *line, struct flock *range)
 {

@@ -21,7 +21,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#define PAGE_SIZE ((uint64_t)4096)
+#define PAGE_SIZE  ((uint64_t)4096)
 #define MOST_VIEWS 256 /* mappings of one file by the program; further ones are saved twice */
 
 static int is_forbidden;

@@ -26,9 +26,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PROC "/proc/"
-#define SELF "/proc/self"
-#define TASK "/task/"
+#define PROC                 "/proc/"
+#define SELF                 "/proc/self"
+#define TASK                 "/task/"
 #define NUMBER_OF_DESCRIPTOR "/fdinfo/" /* exists only while the descriptor is open */
 
 /* The parts of such a path: PROC, process, optionally TASK and thread, rest. */

@@ -24,7 +24,7 @@
 /* Wait for acknowledgements. A sender knows that data has arrived when it is
  * acknowledged; on one host that takes up to about 40 ms. */
 #define ACKNOWLEDGE_STEP_NS 5000000L
-#define ACKNOWLEDGE_STEPS 100
+#define ACKNOWLEDGE_STEPS   100
 
 static int matches(const struct ckpt_file_probe *probe)
 {

@@ -18,8 +18,8 @@
 /* Waiting times. The kernel reserves a port for a minute after a connection to
  * it has ended. For a new connection from the same host it reserves the port
  * for about a second. */
-#define PORT_STEP_NS 100000000L
-#define PORT_STEPS 700
+#define PORT_STEP_NS  100000000L
+#define PORT_STEPS    700
 #define CONNECT_STEPS 20
 
 /* Removes the name that a Unix socket has left behind, if no process listens on
@@ -35,8 +35,7 @@ static void remove_stale_name(const struct ckpt_socket *saved)
         return;
     }
     fd = socket(AF_UNIX, saved->type | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, (const struct sockaddr *)saved->local,
-                           saved->local_size) != 0 &&
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)saved->local, saved->local_size) != 0 &&
         errno == ECONNREFUSED) {
         unlink(path);
     }
@@ -182,7 +181,7 @@ int ckpt_socket_connect(const struct ckpt_socket *server,
 {
     const struct timespec step = {0, PORT_STEP_NS};
     const int made = listener < 0 ? listen_for(server, is_patient)
-                                   : listener;
+                                  : listener;
 
     if (made < 0) {
         return made;

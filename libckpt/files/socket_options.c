@@ -21,7 +21,7 @@
 #ifndef SO_BUF_LOCK
 #define SO_BUF_LOCK 72
 #endif
-#define SEND_BUFFER_LOCKED 1
+#define SEND_BUFFER_LOCKED    1
 #define RECEIVE_BUFFER_LOCKED 2
 
 static const struct {

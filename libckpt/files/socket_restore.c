@@ -256,7 +256,7 @@ static int lost(const struct ckpt_file_restore *restore,
 
     if (saved->domain == AF_UNIX) {
         memcpy(name, ((const struct sockaddr_un *)saved->local)->sun_path,
-               sizeof ((const struct sockaddr_un *)saved->local)->sun_path);
+               sizeof((const struct sockaddr_un *)saved->local)->sun_path);
     } else {
         ckpt_socket_name(saved->local, name, sizeof name);
     }

@@ -27,9 +27,10 @@
 #include <unistd.h>
 
 #define FIRST_UNIX98_PTY_MAJOR 136u
-#define LAST_UNIX98_PTY_MAJOR 143u
-#define TTY_MAJOR 4u
-#define PIPE_SIZE 65536u /* pipe(7): default capacity, unless a process has reduced it */
+#define LAST_UNIX98_PTY_MAJOR  143u
+#define TTY_MAJOR              4u
+/* pipe(7): default capacity, unless a process has reduced it */
+#define PIPE_SIZE 65536u
 
 /* The launcher's streams. type 0: not open, or not a stream as defined above. */
 static struct {
@@ -247,7 +248,8 @@ static int save_input(const struct ckpt_file_save *save,
     return result == 0 ? 0
                        : ckpt_fail(failure, result,
                                    "the unread standard input (%l bytes) cannot "
-                                   "be saved: error %l", (long)held.size,
+                                   "be saved: error %l",
+                                   (long)held.size,
                                    (long)-result);
 }
 

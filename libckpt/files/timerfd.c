@@ -30,7 +30,9 @@ static int matches(const struct ckpt_file_probe *probe)
 }
 
 /* Maximum attempts for a timer that expires faster than this code reads it. */
-enum { MOST_LOOKS = 4 };
+enum {
+    MOST_LOOKS = 4
+};
 
 static int is_zero(const struct timespec *time)
 {

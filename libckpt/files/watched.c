@@ -15,9 +15,9 @@
 #include <sys/inotify.h>
 
 /* Rings of calls, indexed by watch number, which the kernel counts up. */
-#define LISTS ((size_t)4096)
-#define LIST_SIZE ((size_t)16)
-#define LAST_CAPACITY 1024 /* number of descriptors whose last watch is
+#define LISTS         ((size_t)4096)
+#define LIST_SIZE     ((size_t)16)
+#define LAST_CAPACITY 1024 /* number of descriptors whose last watch is \
                               recorded */
 
 struct list {

@@ -24,7 +24,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#define CAPACITY 4096u /* a power of two */
+#define CAPACITY    4096u /* a power of two */
 #define NANOSECONDS 1000000000
 _Static_assert(CAPACITY == 1u << (32 - 20), "a hash is a place in the table");
 
@@ -126,7 +126,8 @@ int ckpt_system_v_require_attached(const struct ckpt_region *regions,
         if (result != -EINVAL && result != -EIDRM) {
             return ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_SYSTEM_V, -ENOTSUP,
                                "System V shared memory %d (key 0x%x) cannot be "
-                               "saved: it is not attached", id,
+                               "saved: it is not attached",
+                               id,
                                (unsigned long)(unsigned)status.shm_perm.__key);
         }
     }

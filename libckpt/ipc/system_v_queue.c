@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 
 #ifndef MSG_COPY
-#define MSG_COPY 040000 /* takes an index instead of a type, and leaves the
+#define MSG_COPY 040000 /* takes an index instead of a type, and leaves the \
                            message in the queue */
 #endif
 
@@ -82,7 +82,8 @@ int ckpt_system_v_save_queue(struct ckpt_arena *arena, int id,
     return result == 0 ? 0
                        : ckpt_fail(failure, (int)result,
                                    "System V message queue %d cannot be "
-                                   "saved: error %l", id, -result);
+                                   "saved: error %l",
+                                   id, -result);
 }
 
 int ckpt_system_v_find_queue(const struct ckpt_system_v_object *object,

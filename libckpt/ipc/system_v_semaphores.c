@@ -25,7 +25,8 @@ static int check_undo(int id, struct ckpt_failure *failure)
                         : ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_SYSTEM_V, -ENOTSUP,
                                       "System V semaphore set %d cannot be "
                                       "saved: operations on it are to be undone "
-                                      "at the end (SEM_UNDO)", id);
+                                      "at the end (SEM_UNDO)",
+                                      id);
 }
 
 int ckpt_system_v_save_semaphores(struct ckpt_arena *arena, int id,

@@ -19,11 +19,11 @@
 
 static struct {
     int is_on;
-    int fd;    /* descriptor of the lock file, or -1 */
-    int owner; /* pid of the process that opened `fd` */
-    int held;  /* descriptor through which this process holds the lock */
-    char job[CKPT_UNDO_PATH];  /* the job's directory */
-    char name[64];             /* name of the job's place in each file system */
+    int fd;                   /* descriptor of the lock file, or -1 */
+    int owner;                /* pid of the process that opened `fd` */
+    int held;                 /* descriptor through which this process holds the lock */
+    char job[CKPT_UNDO_PATH]; /* the job's directory */
+    char name[64];            /* name of the job's place in each file system */
     struct ckpt_place place[PLACE_CAPACITY];
     size_t count; /* entries used in `place` */
     struct ckpt_place nowhere;

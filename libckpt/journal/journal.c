@@ -168,7 +168,7 @@ static void closing(int fd)
 /* dup2 and dup3 close the new descriptor, unless they fail or it is the old one. */
 static void before_duplicate(int old, int new)
 {
-    if (old != new && ckpt_sys_fcntl(old, F_GETFD, 0) >= 0) {
+    if (old != new &&ckpt_sys_fcntl(old, F_GETFD, 0) >= 0) {
         closing(new);
     }
 }

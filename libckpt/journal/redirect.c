@@ -379,7 +379,8 @@ static long remove_concealed(const struct ckpt_view *of)
 static long remove_directory(const struct ckpt_view *of)
 {
     const int is_empty = ckpt_shadow_is_empty(of);
-    long error = is_empty == 1 ? 0 : is_empty == 0 ? -ENOTEMPTY : is_empty;
+    long error = is_empty == 1 ? 0 : is_empty == 0 ? -ENOTEMPTY
+                                                   : is_empty;
 
     if (error == 0 && of->kind == CKPT_VIEW_MERGED) {
         error = ckpt_shadow_remove_merged(of);
@@ -484,7 +485,8 @@ static long check_target(unsigned flags)
     }
     if (is_directory(&target)) {
         is_empty = ckpt_shadow_is_empty(&target);
-        return is_empty == 1 ? 0 : is_empty == 0 ? -ENOTEMPTY : is_empty;
+        return is_empty == 1 ? 0 : is_empty == 0 ? -ENOTEMPTY
+                                                 : is_empty;
     }
     return 0;
 }

@@ -490,7 +490,8 @@ int ckpt_shadow_is_empty(const struct ckpt_view *view)
         emptied.is_visible = 0;
         error = ckpt_directory_each(view->shadow, see_entry, &emptied);
     }
-    return error == -ENOTEMPTY ? 0 : error == 0 ? 1 : error;
+    return error == -ENOTEMPTY ? 0 : error == 0 ? 1
+                                                : error;
 }
 
 int ckpt_shadow_remove_merged(const struct ckpt_view *view)

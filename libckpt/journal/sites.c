@@ -21,16 +21,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define MOVE_SIZE      5u /* mov: b8 and 32 bits; jmp: e9 and 32 bits */
-#define CALL_SIZE      2u /* syscall: 0f 05 */
-#define BETWEEN_SIZE   16u /* maximum bytes between these two instructions */
-#define STUB_SIZE      48u
-#define SITE_CAPACITY  256u
-#define PAGE_SIZE      4096ul
-#define STEP           (1ul << 20)
-#define REACH          (1ul << 30) /* range of a jump, with a margin */
-#define VECTOR_STATES  0xe7u /* x87, SSE, AVX, AVX-512: the state that C code may use */
-#define OSXSAVE        (1u << 27)
+#define MOVE_SIZE     5u  /* mov: b8 and 32 bits; jmp: e9 and 32 bits */
+#define CALL_SIZE     2u  /* syscall: 0f 05 */
+#define BETWEEN_SIZE  16u /* maximum bytes between these two instructions */
+#define STUB_SIZE     48u
+#define SITE_CAPACITY 256u
+#define PAGE_SIZE     4096ul
+#define STEP          (1ul << 20)
+#define REACH         (1ul << 30) /* range of a jump, with a margin */
+#define VECTOR_STATES 0xe7u       /* x87, SSE, AVX, AVX-512: the state that C code may use */
+#define OSXSAVE       (1u << 27)
 _Static_assert(BETWEEN_SIZE + 24 <= STUB_SIZE, "a stub has room for its instructions");
 
 /* enter.S */
@@ -44,7 +44,7 @@ uint32_t ckpt_journal_vector_mask;
 static struct {
     struct ckpt_journal_site site[SITE_CAPACITY];
     size_t count;
-    unsigned char *stubs; /* [SITE_CAPACITY * STUB_SIZE], near libc */
+    unsigned char *stubs;           /* [SITE_CAPACITY * STUB_SIZE], near libc */
     uintptr_t text_start, text_end; /* of libc */
 } sites;
 
@@ -56,7 +56,9 @@ static int measure_vectors(struct ckpt_failure *failure)
         return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_CPU, -ENOTSUP,
                            "the processor has no XSAVE");
     }
-    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    __asm__ volatile("xgetbv"
+                     : "=a"(low), "=d"(high)
+                     : "c"(0));
     ckpt_journal_vector_mask = low & VECTOR_STATES;
     __cpuid_count(0xd, 0, eax, ebx, ecx, edx);
     ckpt_journal_vector_size = ((uint64_t)ebx + 127) & ~UINT64_C(63);

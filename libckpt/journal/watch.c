@@ -21,7 +21,7 @@
 struct watched {
     const char *path; /* NULL: the slot is free */
     uint64_t hash;
-    uint32_t length;  /* of path, with the NUL */
+    uint32_t length; /* of path, with the NUL */
     uint32_t is_written;
     uint32_t is_exempt;
     uint32_t is_gone;

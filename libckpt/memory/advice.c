@@ -21,13 +21,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define LIST "/proc/self/smaps"
+#define LIST  "/proc/self/smaps"
 #define FLAGS "VmFlags:"
 
 /* Values in place of an advice. */
-#define LOCKED (-1)
+#define LOCKED    (-1)
 #define DROPPABLE (-2) /* MAP_DROPPABLE: a copy may lack this memory */
-#define SEALED (-3)    /* mseal() */
+#define SEALED    (-3) /* mseal() */
 
 /* Missing from older headers. */
 #ifndef MAP_DROPPABLE
@@ -42,11 +42,16 @@ static const struct {
     char letters[3];
     int advice;
 } known[] = {
-    {"lo", LOCKED},         {"dc", MADV_DONTFORK},
-    {"dd", MADV_DONTDUMP},  {"wf", MADV_WIPEONFORK},
-    {"hg", MADV_HUGEPAGE},  {"nh", MADV_NOHUGEPAGE},
-    {"mg", MADV_MERGEABLE}, {"sr", MADV_SEQUENTIAL},
-    {"rr", MADV_RANDOM},    {"dp", DROPPABLE},
+    {"lo", LOCKED},
+    {"dc", MADV_DONTFORK},
+    {"dd", MADV_DONTDUMP},
+    {"wf", MADV_WIPEONFORK},
+    {"hg", MADV_HUGEPAGE},
+    {"nh", MADV_NOHUGEPAGE},
+    {"mg", MADV_MERGEABLE},
+    {"sr", MADV_SEQUENTIAL},
+    {"rr", MADV_RANDOM},
+    {"dp", DROPPABLE},
     {"sl", SEALED},
 };
 #define KNOWN (sizeof known / sizeof known[0])
@@ -113,7 +118,8 @@ static uint64_t parse_flags(const char *line)
     uint64_t which = 0;
 
     for (const char *at = line + sizeof FLAGS - 1; at[0] == ' ' &&
-         at[1] != '\0' && at[2] != '\0'; at += 3) {
+                                                   at[1] != '\0' && at[2] != '\0';
+         at += 3) {
         for (size_t i = 0; i < KNOWN; i++) {
             if (at[1] == known[i].letters[0] && at[2] == known[i].letters[1]) {
                 which |= UINT64_C(1) << i;
@@ -203,7 +209,8 @@ static int take_lines(struct scan *scan)
     }
     scan->used -= (size_t)(line - scan->part);
     memmove(scan->part, line, scan->used);
-    return error != 0 ? error : scan->used < PART_SIZE ? 0 : -EINVAL;
+    return error != 0 ? error : scan->used < PART_SIZE ? 0
+                                                       : -EINVAL;
 }
 
 static int read_list(struct scan *scan)
@@ -252,7 +259,8 @@ int ckpt_advice_save(struct ckpt_arena *arena,
     return error == 0 ? 0
                       : ckpt_fail(failure, error,
                                   "the flags of the memory cannot be read from " LIST
-                                  ": error %d", -error);
+                                  ": error %d",
+                                  -error);
 }
 
 int ckpt_advice_against_copies(void)

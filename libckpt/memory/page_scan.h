@@ -22,7 +22,7 @@ struct ckpt_scan_region {
 #define CKPT_SCAN_REQUEST _IOWR('f', 16, struct ckpt_scan_argument)
 
 /* Flag: write-protect the matching pages. */
-#define CKPT_SCAN_PROTECT     (UINT64_C(1) << 0)
+#define CKPT_SCAN_PROTECT (UINT64_C(1) << 0)
 /* Flag: fail with -EPERM if memory is not watched. */
 #define CKPT_SCAN_ALL_WATCHED (UINT64_C(1) << 1)
 

@@ -27,7 +27,7 @@
 #define SHORTEST_LINE 40u
 
 #define SHARED_ANONYMOUS "/dev/zero (deleted)"
-#define SECRET_MEMORY "/secretmem"
+#define SECRET_MEMORY    "/secretmem"
 
 /* The kernel's placement of vDSO and stack when this program started. */
 static struct {
@@ -142,7 +142,8 @@ static int classify_shared(const struct ckpt_mapping *mapping,
     if (ckpt_text_starts(name, SECRET_MEMORY)) {
         return refuse(mapping,
                       "secret memory (memfd_secret), which only the program itself "
-                      "can read", failure);
+                      "can read",
+                      failure);
     }
     if (name[0] != '/' || ckpt_text_starts(name, "/dev/zero")) {
         return refuse(mapping, "no file", failure);
@@ -341,7 +342,8 @@ static void join_writable(struct scan *scan)
         struct ckpt_region *region = &scan->regions[i];
 
         for (size_t k = 0; k < scan->count &&
-                           region->kind == CKPT_REGION_FILE_SHARED; k++) {
+                           region->kind == CKPT_REGION_FILE_SHARED;
+             k++) {
             if (scan->regions[k].kind == CKPT_REGION_SHARED &&
                 scan->regions[k].inode == region->inode) {
                 region->kind = CKPT_REGION_SHARED;

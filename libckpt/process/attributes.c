@@ -38,9 +38,15 @@ static const struct {
 };
 
 #define RETURNED (sizeof returned / sizeof returned[0])
-#define WRITTEN (sizeof written / sizeof written[0])
+#define WRITTEN  (sizeof written / sizeof written[0])
 
-enum { NICE, POLICY, PRIORITY, PERSONA, FIRST_PRCTL };
+enum {
+    NICE,
+    POLICY,
+    PRIORITY,
+    PERSONA,
+    FIRST_PRCTL
+};
 #define VALUE_COUNT (FIRST_PRCTL + RETURNED + WRITTEN)
 
 struct attributes {
@@ -48,8 +54,8 @@ struct attributes {
     long value[VALUE_COUNT];
 };
 
-static struct attributes start; /* as set by the launcher */
-static struct attributes now;   /* at the checkpoint */
+static struct attributes start;           /* as set by the launcher */
+static struct attributes now;             /* at the checkpoint */
 static uint8_t limit_is_own[LIMIT_COUNT]; /* 1: the program has changed it */
 static uint8_t value_is_own[VALUE_COUNT];
 

@@ -252,7 +252,8 @@ static int redirect(unsigned char *saved, const struct image *image,
     if (number == 0) {
         return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_KERNEL, -ENOTSUP,
                            "this kernel's vDSO lacks the function %s, which the "
-                           "program may use", name);
+                           "program may use",
+                           name);
     }
     write_system_call(saved + offset, number);
     return 0;

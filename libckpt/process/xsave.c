@@ -21,12 +21,12 @@
 #define GET_XCOMP_PERM 0x1022
 #define REQ_XCOMP_PERM 0x1023
 
-#define LEAF 13
-#define FIRST 2          /* 0 and 1, x87 and SSE, have fixed places */
+#define LEAF        13
+#define FIRST       2    /* 0 and 1, x87 and SSE, have fixed places */
 #define LEGACY_SIZE 512u /* bytes of those two */
 #define HEADER_SIZE 64u
-#define IS_DYNAMIC (1u << 2) /* in ECX: can be disabled for a thread */
-#define OSXSAVE (1u << 27)
+#define IS_DYNAMIC  (1u << 2) /* in ECX: can be disabled for a thread */
+#define OSXSAVE     (1u << 27)
 
 /* The kernel's data in a part of the legacy area that the processor does not use. */
 struct frame_words {
@@ -44,9 +44,15 @@ _Static_assert(CKPT_XSAVE_COMPONENTS <= 32, "a component is a bit of a word");
 static const char *name_of(unsigned component, char text[32])
 {
     static const char *const names[] = {
-        [2] = "avx-state",          [3] = "mpx-bounds-state",    [4] = "mpx-config-state",
-        [5] = "avx512-mask-state",  [6] = "avx512-upper-state",  [7] = "avx512-zmm16-state",
-        [9] = "pkru-state",         [17] = "amx-config-state",   [18] = "amx-tile-state",
+        [2] = "avx-state",
+        [3] = "mpx-bounds-state",
+        [4] = "mpx-config-state",
+        [5] = "avx512-mask-state",
+        [6] = "avx512-upper-state",
+        [7] = "avx512-zmm16-state",
+        [9] = "pkru-state",
+        [17] = "amx-config-state",
+        [18] = "amx-tile-state",
         [19] = "apx-state",
     };
 
@@ -66,7 +72,9 @@ static uint32_t enabled(void)
     if ((c & OSXSAVE) == 0) {
         return 0;
     }
-    __asm__ volatile("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
+    __asm__ volatile("xgetbv"
+                     : "=a"(a), "=d"(d)
+                     : "c"(0));
     return a;
 }
 

@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 
 #define BLOB_EXIT_STATUS 127
-#define PAGE 4096u
+#define PAGE             4096u
 
 static void write_text(const char *text)
 {
@@ -175,7 +175,8 @@ static void set_process_layout(const struct ckpt_blob_args *args)
         uint64_t page = (here + 4095) & ~(uint64_t)4095;
 
         report("warning: this kernel does not set the program break, the "
-               "program goes on without brk()", layout.brk, result);
+               "program goes on without brk()",
+               layout.brk, result);
         ckpt_sys_mmap((void *)page, 4096, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     }

@@ -26,7 +26,7 @@
 extern const unsigned char ckpt_blob_image[];
 extern const unsigned char ckpt_blob_image_end[];
 
-#define PAGE 4096u
+#define PAGE            4096u
 #define BLOB_STACK_SIZE 65536u
 /* Entries beyond one per region: for the blob's area, the message log, and the parts of the
  * vDSO, twice. */

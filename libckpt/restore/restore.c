@@ -190,7 +190,8 @@ static int check_stack_room(const struct ckpt_restore *restore,
         if (region->kind == CKPT_REGION_STACK && highest + room > region->end) {
             return ckpt_refuse(failure, CKPT_REFUSAL_ID_IN_USE, -EAGAIN,
                                "new memory could block the growth of the stack "
-                               "at %x", region->start);
+                               "at %x",
+                               region->start);
         }
     }
     return 0;
@@ -273,7 +274,8 @@ static int check_sealed_vdso(const struct ckpt_restore *restore, struct ckpt_fai
          (group.start < home->end && home->start < group.end))) {
         return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_KERNEL, -EAGAIN,
                            "this kernel has sealed its vDSO, and the program has memory in its "
-                           "place (%x-%x)", group.start, group.end);
+                           "place (%x-%x)",
+                           group.start, group.end);
     }
     return 0;
 }

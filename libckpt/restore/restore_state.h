@@ -20,11 +20,11 @@ struct ckpt_stage {
 
 /* This kernel's vDSO and its data pages, which must keep their distances. */
 struct ckpt_vdso_group {
-    struct ckpt_range image;   /* [vdso] */
+    struct ckpt_range image;    /* [vdso] */
     struct ckpt_range parts[8]; /* all mappings, ordered by address */
-    size_t part_count;         /* 0: this kernel provides no vDSO */
-    int is_sealed;             /* it can neither be moved nor be removed
-                                  (mseal) */
+    size_t part_count;          /* 0: this kernel provides no vDSO */
+    int is_sealed;              /* it can neither be moved nor be removed
+                                   (mseal) */
 };
 
 /* A file of shared memory, open until all that memory is staged. */

@@ -10,8 +10,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define PAGE 4096u
-#define ALIGNMENT 0x200000u
+#define PAGE             4096u
+#define ALIGNMENT        0x200000u
 #define INITIAL_CAPACITY 256u
 
 static int append(struct ckpt_space *space, uint64_t start, uint64_t end)

@@ -14,7 +14,7 @@
 /* mmap refuses addresses below the start; addresses above the end need a hint
  * to mmap. */
 #define CKPT_SPACE_START 0x10000u
-#define CKPT_SPACE_END 0x7ffffffff000u
+#define CKPT_SPACE_END   0x7ffffffff000u
 
 struct ckpt_space {
     struct ckpt_range *used; /* unordered; may overlap */

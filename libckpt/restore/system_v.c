@@ -17,7 +17,7 @@
 #include <sys/shm.h>
 #include <unistd.h>
 
-#define PAGE 4096u
+#define PAGE    4096u
 #define NEXT_ID "/proc/sys/kernel/shm_next_id"
 
 static int refuse(int id, key_t key, const char *why,
@@ -88,7 +88,8 @@ int ckpt_restore_make_system_v(const char *path, uint64_t inode, uint32_t mode,
     }
     if (choose_id(id) != 0) {
         return refuse(id, key, "on a node that does not have it, only root "
-                               "can choose its id", failure);
+                               "can choose its id",
+                      failure);
     }
     made = shmget(key, size, IPC_CREAT | IPC_EXCL | (int)(mode & 0777));
     if (made < 0) {

@@ -20,8 +20,8 @@ enum word {
 };
 _Static_assert(XCR0 + 1 == CKPT_CPU_FEATURE_WORDS, "each word of a snapshot has a name");
 
-#define OSXSAVE (1u << 27) /* in LEAF1_ECX: xgetbv may be used */
-#define FSGSBASE (1u << 0) /* in LEAF7_EBX */
+#define OSXSAVE  (1u << 27) /* in LEAF1_ECX: xgetbv may be used */
+#define FSGSBASE (1u << 0)  /* in LEAF7_EBX */
 
 struct feature {
     const char *name;
@@ -121,7 +121,9 @@ static uint32_t read_xcr0(void)
     uint32_t low;
     uint32_t high;
 
-    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    __asm__ volatile("xgetbv"
+                     : "=a"(low), "=d"(high)
+                     : "c"(0));
     return low;
 }
 

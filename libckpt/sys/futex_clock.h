@@ -11,8 +11,8 @@
 
 /* System calls and an operation that older headers lack. */
 #define CKPT_NUMBER_FUTEX_WAITV 449
-#define CKPT_NUMBER_FUTEX_WAIT 455
-#define CKPT_FUTEX_LOCK_PI2 13
+#define CKPT_NUMBER_FUTEX_WAIT  455
+#define CKPT_FUTEX_LOCK_PI2     13
 
 /* Returns the clock of a futex(2) operation with an absolute time. For an
  * operation with a relative time, or without one, returns CLOCK_REALTIME, which

@@ -301,7 +301,7 @@ static inline __attribute__((noreturn)) void ckpt_sys_exit_group(int status)
 
 /* Signals. The kernel's set has 64 bits: bit (signal - 1). */
 
-#define CKPT_SIGNAL_COUNT 64
+#define CKPT_SIGNAL_COUNT       64
 #define CKPT_SIGNAL_BIT(signal) (UINT64_C(1) << ((signal)-1))
 
 /* The kernel's struct sigaction; `restorer` is valid with CKPT_SA_RESTORER. */

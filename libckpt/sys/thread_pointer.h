@@ -28,7 +28,8 @@ static inline uintptr_t ckpt_thread_pointer_get(void)
     uintptr_t value;
 
     if (__builtin_expect(ckpt_have_fsgsbase, 1)) {
-        __asm__ volatile("rdfsbase %0" : "=r"(value));
+        __asm__ volatile("rdfsbase %0"
+                         : "=r"(value));
     } else {
         long result;
         __asm__ volatile("syscall"
@@ -47,14 +48,18 @@ static inline uintptr_t ckpt_thread_pointer_load(void)
 {
     uintptr_t value;
 
-    __asm__ volatile("mov %%fs:0, %0" : "=r"(value));
+    __asm__ volatile("mov %%fs:0, %0"
+                     : "=r"(value));
     return value;
 }
 
 static inline void ckpt_thread_pointer_set(uintptr_t value)
 {
     if (__builtin_expect(ckpt_have_fsgsbase, 1)) {
-        __asm__ volatile("wrfsbase %0" : : "r"(value) : "memory");
+        __asm__ volatile("wrfsbase %0"
+                         :
+                         : "r"(value)
+                         : "memory");
     } else {
         long result;
         __asm__ volatile("syscall"

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#define TEXT_SIZE 32768 /* CKPT_GROUPS numbers, and all other lines */
+#define TEXT_SIZE    32768 /* CKPT_GROUPS numbers, and all other lines */
 #define CAPABILITIES 64
 
 static struct ckpt_credentials start; /* as set by the launcher */

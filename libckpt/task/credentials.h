@@ -20,10 +20,11 @@ struct ckpt_credentials {
     uint32_t group[4]; /* in the same order */
     uint32_t group_count;
     uint32_t groups[CKPT_GROUPS];
-    uint32_t zero; /* no padding: credentials are compared byte by byte */
+    /* no padding: credentials are compared byte by byte */
+    uint32_t zero;
     uint64_t inheritable, permitted, effective, bounding, ambient; /* bit i: capability i */
-    uint32_t seccomp; /* mode */
-    uint32_t filters; /* number of filters */
+    uint32_t seccomp;                                              /* mode */
+    uint32_t filters;                                              /* number of filters */
 };
 
 /* Reads the credentials of a thread of this process; tid 0: the calling thread. Returns 0 or

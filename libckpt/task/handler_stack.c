@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-#define BITS 64u
+#define BITS  64u
 #define GUARD 4096ul
 _Static_assert(CKPT_PARKING_CAPACITY % BITS == 0 && CKPT_HALVES_MAX % BITS == 0,
                "bits are looked at in words");

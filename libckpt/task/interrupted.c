@@ -36,11 +36,11 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#define SYSCALL_SIZE 2 /* syscall: 0f 05 */
-#define MOVE_SIZE 5    /* mov: b8 and 32 bits */
-#define MOST_LOADS 7
-#define RED_ZONE 128 /* bytes below the stack pointer (System V ABI, x86-64) */
-#define NANOSECONDS 1000000000
+#define SYSCALL_SIZE      2 /* syscall: 0f 05 */
+#define MOVE_SIZE         5 /* mov: b8 and 32 bits */
+#define MOST_LOADS        7
+#define RED_ZONE          128 /* bytes below the stack pointer (System V ABI, x86-64) */
+#define NANOSECONDS       1000000000
 #define NANOSECONDS_IN_MS 1000000
 
 /* Missing from older headers. */
@@ -48,7 +48,7 @@
 #define FUTEX_LOCK_PI2 13
 #endif
 #define NUMBER_IO_URING_ENTER 426
-#define NUMBER_EPOLL_PWAIT2 441
+#define NUMBER_EPOLL_PWAIT2   441
 
 /* Lies in saved memory; a restarted call reads its timeout from here. */
 static __thread struct ckpt_timed_call call
@@ -277,7 +277,7 @@ static void set_timeout(long number, greg_t *registers)
         left = time_left();
         call.left.tv_sec = left / NANOSECONDS;
         call.left.tv_nsec = left % NANOSECONDS;
-    CKPT_INVARIANT(call.left.tv_sec >= 0 && call.left.tv_nsec >= 0);
+        CKPT_INVARIANT(call.left.tv_sec >= 0 && call.left.tv_nsec >= 0);
     }
 }
 

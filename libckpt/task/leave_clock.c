@@ -17,7 +17,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-#define TRAP_FLAG 0x100
+#define TRAP_FLAG  0x100
 #define MOST_STEPS 20000 /* then the thread stops where it is */
 
 /* State of a thread that leaves clock code. */

@@ -15,9 +15,9 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-#define NODES 1024 /* the most that a kernel supports */
+#define NODES      1024 /* the most that a kernel supports */
 #define NODE_WORDS (NODES / 64)
-#define UNKNOWN (-1) /* this kernel does not support policies */
+#define UNKNOWN    (-1) /* this kernel does not support policies */
 
 struct policy {
     int32_t mode; /* MPOL_* with its flags */

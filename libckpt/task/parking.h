@@ -20,10 +20,10 @@
  * makes it even.
  */
 struct ckpt_parking {
-    uint64_t gate; /* generation << 32 | slots taken: changed as one word */
-    volatile uint32_t parked; /* slots filled in; futex of the leader */
-    volatile uint32_t thaw;   /* the generation again; futex of the parked threads */
-    int leader;               /* kernel thread id */
+    uint64_t gate;              /* generation << 32 | slots taken: changed as one word */
+    volatile uint32_t parked;   /* slots filled in; futex of the leader */
+    volatile uint32_t thaw;     /* the generation again; futex of the parked threads */
+    int leader;                 /* kernel thread id */
     struct ckpt_thread *thread; /* [CKPT_PARKING_CAPACITY] */
 };
 extern struct ckpt_parking ckpt_parking;

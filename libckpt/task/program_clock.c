@@ -18,12 +18,18 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
-#define NANOSECONDS INT64_C(1000000000)
-#define PAGE 4096u
+#define NANOSECONDS   INT64_C(1000000000)
+#define PAGE          4096u
 #define VDSO_FUNCTION "__vdso_clock_gettime"
 
 /* Groups of clocks whose differences must not change. */
-enum group { GROUP_NONE, GROUP_MONOTONIC, GROUP_RAW, GROUP_BOOT, GROUPS };
+enum group {
+    GROUP_NONE,
+    GROUP_MONOTONIC,
+    GROUP_RAW,
+    GROUP_BOOT,
+    GROUPS
+};
 
 #define CLOCKS 12 /* the kernel's clocks; others are processor time or a device */
 static const unsigned char group_of_clock[CLOCKS] = {
@@ -45,9 +51,9 @@ typedef int clock_function(clockid_t clock, struct timespec *time);
 static struct {
     int64_t offset[GROUPS];
     struct timespec parts[GROUPS]; /* `offset` as timespec; 0 <= tv_nsec < NANOSECONDS */
-    int64_t change[GROUPS]; /* of the offset, by the last restart */
-    int64_t stopped[READ_CLOCKS]; /* program time at the checkpoint */
-    clock_function *kernel; /* function in the kernel's vDSO; NULL: use the system call */
+    int64_t change[GROUPS];        /* of the offset, by the last restart */
+    int64_t stopped[READ_CLOCKS];  /* program time at the checkpoint */
+    clock_function *kernel;        /* function in the kernel's vDSO; NULL: use the system call */
     uint64_t vdso_start, vdso_end; /* the kernel's vDSO, since the last restart */
 } state;
 

@@ -27,8 +27,8 @@
 #include <sys/prctl.h>
 
 #define SCRATCH_STACK_SIZE 8192ul
-#define RSEQ_SIGNATURE 0x53053053u /* glibc's, on x86-64 */
-#define RSEQ_MINIMUM_SIZE 32u      /* as in the first version of the call */
+#define RSEQ_SIGNATURE     0x53053053u /* glibc's, on x86-64 */
+#define RSEQ_MINIMUM_SIZE  32u         /* as in the first version of the call */
 
 /* glibc 2.35 and later: offset of a thread's rseq area from its thread pointer,
  * and the size of the area; size 0: not registered. */
@@ -39,7 +39,7 @@ struct rseq_area { /* the first fields of the kernel's struct rseq */
     uint32_t cpu_id_start;
     int32_t cpu_id; /* negative: not registered */
 };
-#define RSEQ_NOT_REGISTERED (-2) /* glibc writes this if the registration
+#define RSEQ_NOT_REGISTERED (-2) /* glibc writes this if the registration \
                                     fails */
 
 static struct ckpt_thread leader;

@@ -24,7 +24,7 @@ struct attributes {
     int32_t reserved; /* 0: the structures are compared as bytes */
 };
 
-static struct attributes start;   /* as set by the launcher */
+static struct attributes start; /* as set by the launcher */
 static struct attributes leader;
 static struct attributes *parked; /* [CKPT_PARKING_CAPACITY] */
 

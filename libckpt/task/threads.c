@@ -56,9 +56,9 @@ static struct {
     int (*is_lower_thread)(int tid);
     int32_t *asked; /* [CKPT_PARKING_CAPACITY]: threads signalled so far */
     size_t asked_count;
-    int deaf; /* thread for which the last freeze failed, or 0 */
-    uint64_t leader_mask; /* mask before the freeze */
-    volatile int is_short; /* 1: memory for a thread's parking stack is exhausted */
+    int deaf;               /* thread for which the last freeze failed, or 0 */
+    uint64_t leader_mask;   /* mask before the freeze */
+    volatile int is_short;  /* 1: memory for a thread's parking stack is exhausted */
     volatile int measuring; /* thread that sends the signal to itself, or 0 */
     volatile uint32_t frame_size;
 } control;

@@ -141,7 +141,7 @@ static const char *read_entry(const char *at, struct timer *timer)
 
 /* Encoding of the CPU clock of a single thread: see clock_getcpuclockid(3). */
 #define CPU_CLOCK_OF_THREAD 4
-#define CPU_CLOCK_KINDS 7
+#define CPU_CLOCK_KINDS     7
 
 static int thread_of_clock(int32_t clock)
 {

@@ -24,7 +24,9 @@
 #define TRAP_FLAG 0x100
 
 /* Maximum number of pages to which one instruction stores at once. */
-enum { MOST_OPEN = 32 };
+enum {
+    MOST_OPEN = 32
+};
 
 static struct {
     struct ckpt_write_set *first;

@@ -50,13 +50,13 @@ inline const void *in_this_process(void *, std::uint64_t address, std::uint64_t)
 }
 
 /* In a child: ends it with the line number if the condition is false. */
-#define REQUIRE(condition)                                                     \
-    do {                                                                       \
-        if (!(condition)) {                                                    \
-            dprintf(2, "line %d: %s (%s)\n", __LINE__, #condition,             \
-                    strerror(errno));                                          \
-            _exit(1);                                                          \
-        }                                                                      \
+#define REQUIRE(condition)                                         \
+    do {                                                           \
+        if (!(condition)) {                                        \
+            dprintf(2, "line %d: %s (%s)\n", __LINE__, #condition, \
+                    strerror(errno));                              \
+            _exit(1);                                              \
+        }                                                          \
     } while (0)
 
 class Files : public testing::Test
@@ -160,8 +160,9 @@ class Files : public testing::Test
     }
 
     /* Restores in a child and runs `check` there. */
-    void in_child(const std::function<void()> &check,
-                  const std::function<void()> &before = [] {})
+    void in_child(
+        const std::function<void()> &check,
+        const std::function<void()> &before = [] {})
     {
         int status = 0;
         const pid_t child = fork();

@@ -14,9 +14,9 @@
         .as = {.MEMBER = {__VA_ARGS__}}, .text = TEXT                          \
     }
 
-#define GOLDEN_REPORT                                                          \
-    .place = CKPT_PLACE_INSIDE, .slot = 0x1234, .inside = CKPT_INSIDE_REDO,    \
-    .holds = 1, .of_thread = 0, .entered = 0, .needs = CKPT_NEEDS_FILES,       \
+#define GOLDEN_REPORT                                                       \
+    .place = CKPT_PLACE_INSIDE, .slot = 0x1234, .inside = CKPT_INSIDE_REDO, \
+    .holds = 1, .of_thread = 0, .entered = 0, .needs = CKPT_NEEDS_FILES,    \
     .traffic = CKPT_REPORT_SYNCHRONOUS
 
 static const struct ckpt_message golden_messages[] = {

@@ -47,7 +47,10 @@
         }                                                                      \
     } while (0)
 
-enum { BLOCKS = 500, PAGE = 4096 };
+enum {
+    BLOCKS = 500,
+    PAGE = 4096
+};
 
 static volatile int round; /* restarts so far */
 static uint64_t logged;    /* messages in logs so far */

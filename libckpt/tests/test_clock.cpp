@@ -266,7 +266,8 @@ class Reading : public testing::Test
 
 TEST_F(Reading, IsOverWhenAThreadStops)
 {
-    struct sigaction action {};
+    struct sigaction action {
+    };
 
     for (int i = 0; i < freezes; i++) {
         EXPECT_EQ(inside(), 0);
@@ -278,7 +279,8 @@ TEST_F(Reading, IsOverWhenAThreadStops)
 /* Go's runtime handles traps. */
 TEST_F(Reading, IsOverWhereTheProgramHandlesTraps)
 {
-    struct sigaction action {};
+    struct sigaction action {
+    };
 
     ASSERT_NE(std::signal(SIGTRAP, ignore), SIG_ERR);
     for (int i = 0; i < freezes; i++) {

@@ -630,7 +630,8 @@ TEST_F(Files, LocksOfRangesComeBack)
 {
     int fd = hold(open(path.c_str(), O_RDWR));
     int own = hold(open(path.c_str(), O_RDWR));
-    struct flock range {};
+    struct flock range {
+    };
 
     range.l_type = F_WRLCK;
     range.l_start = 2;
@@ -645,16 +646,17 @@ TEST_F(Files, LocksOfRangesComeBack)
     range.l_type = F_UNLCK;
     ASSERT_EQ(fcntl(own, F_OFD_SETLK, &range), 0);
     in_child([&] { /* the parent still has one */
-        ckpt_failure why{};
-        REQUIRE(ckpt_files_lock(&why) == -EAGAIN);
-        REQUIRE(strstr(why.text, std::to_string(fd).c_str()) != nullptr);
-        REQUIRE(holder == getppid());
+                   ckpt_failure why{};
+                   REQUIRE(ckpt_files_lock(&why) == -EAGAIN);
+                   REQUIRE(strstr(why.text, std::to_string(fd).c_str()) != nullptr);
+                   REQUIRE(holder == getppid());
     });
     range.l_start = 2;
     ASSERT_EQ(fcntl(fd, F_SETLK, &range), 0);
     in_child([&] {
         ckpt_failure why{};
-        struct flock test {};
+        struct flock test {
+        };
 
         REQUIRE(ckpt_files_lock(&why) == 0);
         test.l_type = F_WRLCK;
@@ -962,7 +964,8 @@ TEST_F(Files, PipeWithAName)
     ASSERT_EQ(unlink(name.c_str()), 0);
     in_child([&] {
         char text[16] = "";
-        struct stat status {};
+        struct stat status {
+        };
 
         REQUIRE(read(out, text, sizeof text) == 5);
         REQUIRE(std::string(text) == "bytes");

@@ -46,7 +46,8 @@ std::size_t frame()
 class Block
 {
   public:
-    explicit Block(std::size_t room) : room_(room)
+    explicit Block(std::size_t room)
+        : room_(room)
     {
         std::memset(bytes_.get(), filling, total());
     }
@@ -87,7 +88,10 @@ void use_much()
     char bytes[deep];
 
     std::memset(bytes, 1, deep);
-    __asm__ volatile("" : : "r"(bytes) : "memory");
+    __asm__ volatile(""
+                     :
+                     : "r"(bytes)
+                     : "memory");
 }
 
 void notify(int)
@@ -108,7 +112,10 @@ void on_own_signal(int)
     char bytes[4096];
 
     std::memset(bytes, 0, sizeof(bytes));
-    __asm__ volatile("" : : "r"(bytes) : "memory");
+    __asm__ volatile(""
+                     :
+                     : "r"(bytes)
+                     : "memory");
     handled_on_alternate += alternate_of_thread->has(bytes);
     handled++;
 }
@@ -117,7 +124,8 @@ void on_own_signal(int)
 class Counting
 {
   public:
-    Counting(const Block &own, const Block *alternate) : own_(own), alternate_(alternate)
+    Counting(const Block &own, const Block *alternate)
+        : own_(own), alternate_(alternate)
     {
         thread_ = std::thread([this] { live(); });
         wait_for_progress();
@@ -250,7 +258,8 @@ TEST_F(HandlerStack, OfAThreadWithoutAnAlternateOneTheFrameIsUsed)
 TEST_F(HandlerStack, IsNotUsedByAHandlerMeanwhile)
 {
     const Block own(2048), alternate(64 << 10);
-    struct sigaction action {}, before {};
+    struct sigaction action {
+    }, before{};
     Counting thread(own, &alternate);
 
     action.sa_handler = on_own_signal;

@@ -50,8 +50,8 @@ struct Entry {
     std::string text(const fs::path &top) const
     {
         static const char *const names[] = {
-            "?",    "BEGIN", "MARK", "ABSENT", "FILE",       "SYMLINK", "DIRECTORY",
-            "SPECIAL", "MOVED", "SIZE", "DATA",   "CONTENT", "ATTRIBUTES", "STATE"};
+            "?", "BEGIN", "MARK", "ABSENT", "FILE", "SYMLINK", "DIRECTORY",
+            "SPECIAL", "MOVED", "SIZE", "DATA", "CONTENT", "ATTRIBUTES", "STATE"};
         std::string short_path = path;
         if (path.starts_with(top.string() + "/")) {
             short_path = path.substr(top.string().size() + 1);
@@ -249,12 +249,14 @@ TEST_F(Journal, EmptyingALargeFileKeepsIt)
 TEST_F(Journal, EmptyingAnOpenLargeFileLeavesTheInode)
 {
     const std::string text(1 << 20, 'x');
-    struct stat before {}, after {};
+    struct stat before {
+    }, after{};
     write("large", text);
     ASSERT_EQ(stat("large", &before), 0);
     run([] {
         int fd = open("large", O_RDONLY);
-        struct stat status {};
+        struct stat status {
+        };
         put("large", "w", "other");
         REQUIRE(fstat(fd, &status) == 0 && status.st_size == 5);
     });
@@ -327,7 +329,8 @@ TEST_F(Journal, WriteOnlyFileThatGoesBackIsSeen)
 int lock_record(const char *name, int flags)
 {
     const int fd = open(name, flags);
-    struct flock range {};
+    struct flock range {
+    };
 
     range.l_type = (flags & O_ACCMODE) == O_RDONLY ? F_RDLCK : F_WRLCK;
     range.l_len = 1;
@@ -343,11 +346,12 @@ bool is_locked(const char *name)
 
     if (child == 0) {
         const int fd = open(name, O_RDWR);
-        struct flock range {};
+        struct flock range {
+        };
         range.l_type = F_WRLCK;
         _exit(fd < 0 || fcntl(fd, F_GETLK, &range) != 0 ? 2
-              : range.l_type == F_UNLCK                  ? 1
-                                                         : 0);
+              : range.l_type == F_UNLCK                 ? 1
+                                                        : 0);
     }
     REQUIRE(waitpid(child, &status, 0) == child && WIFEXITED(status));
     REQUIRE(WEXITSTATUS(status) < 2);
@@ -398,7 +402,8 @@ TEST_F(Journal, RecordLocksOfBeforeItsBeginningStay)
     run([fd, this] {
         /* The journal is opened again below, when the lock exists. */
         ckpt_journal_suspend();
-        struct flock range {};
+        struct flock range {
+        };
         range.l_type = F_WRLCK;
         REQUIRE(fcntl(fd, F_SETLK, &range) == 0);
         ckpt_record_locks_are_used = 0;
@@ -418,7 +423,8 @@ TEST_F(Journal, LimitOfFileSizesDoesNotEndTheProgram)
         const rlimit limit{1 << 16, 1 << 16};
         const int fd = open("large", O_RDWR);
         const std::string text(5000, 'b');
-        struct stat status {};
+        struct stat status {
+        };
         REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
         /* The blocks with their records exceed the limit. */
         for (int i = 0; i < 10; i++) {
@@ -715,9 +721,11 @@ TEST_F(Journal, VectorRegistersAndErrnoSurvive)
     run([] {
         errno = 77;
         register double value __asm__("xmm9") = 1.5;
-        __asm__ volatile("" : "+x"(value));
+        __asm__ volatile(""
+                         : "+x"(value));
         int fd = creat("new", 0600);
-        __asm__ volatile("" : "+x"(value));
+        __asm__ volatile(""
+                         : "+x"(value));
         REQUIRE(fd >= 0 && errno == 77);
     });
 }

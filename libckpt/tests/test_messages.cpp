@@ -63,7 +63,9 @@ std::string line_of(ckpt_message message)
     std::memcpy(bytes, &message, sizeof bytes);
     std::string line = text_of("%s \"%s\"", format_of(message).name, message.text);
     for (std::size_t i = 0; i < offsetof(ckpt_message, text); i++) {
-        line += text_of(i % 32 == 0 ? "\n  %02x" : i % 8 == 0 ? " %02x" : "%02x", bytes[i]);
+        line += text_of(i % 32 == 0 ? "\n  %02x" : i % 8 == 0 ? " %02x"
+                                                              : "%02x",
+                        bytes[i]);
     }
     return line + "\n";
 }

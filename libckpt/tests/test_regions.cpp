@@ -195,7 +195,8 @@ TEST_F(Regions, KnowsTheKindsOfAnOrdinaryProcess)
 TEST_F(Regions, CutsExcludedRangesOutOfOneMapping)
 {
     char *memory = hold(map(9, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS), 9);
+                            MAP_PRIVATE | MAP_ANONYMOUS),
+                        9);
     const auto range = [&](int from, int to) {
         return ckpt_range{address(memory + from * page),
                           address(memory + to * page)};
@@ -293,7 +294,8 @@ TEST_F(Regions, KnowsSharedMemory)
 {
     int fd = make_file("shared", 1);
     char *anonymous = hold(map(1, PROT_READ | PROT_WRITE,
-                               MAP_SHARED | MAP_ANONYMOUS), 1);
+                               MAP_SHARED | MAP_ANONYMOUS),
+                           1);
     char *file = hold(map(1, PROT_READ, MAP_SHARED, fd), 1);
     int zero = open("/dev/zero", O_RDWR);
     char *zeros = hold(map(1, PROT_READ, MAP_PRIVATE, zero), 1);

@@ -329,11 +329,16 @@ TEST_F(Refusal, NamesTheRegistersThatStandElsewhere)
 
 TEST_F(Refusal, OfWrongImages)
 {
-    const ckpt_region good = {.start = 0x10000000, .end = 0x10002000,
-                              .file_offset = 0, .device = 0, .inode = 0,
+    const ckpt_region good = {.start = 0x10000000,
+                              .end = 0x10002000,
+                              .file_offset = 0,
+                              .device = 0,
+                              .inode = 0,
                               .protection = PROT_READ,
-                              .kind = CKPT_REGION_ANONYMOUS, .path = 0,
-                              .mode = 0, .sharers = 0};
+                              .kind = CKPT_REGION_ANONYMOUS,
+                              .path = 0,
+                              .mode = 0,
+                              .sharers = 0};
     const auto expect_wrong = [&](ckpt_region region, int error) {
         regions = {good, region};
         EXPECT_EQ(open(), error) << failure.text;
@@ -369,9 +374,16 @@ TEST_F(Refusal, NamesTheMissingFile)
     ckpt_restore *restore = nullptr;
     void *memory = nullptr;
 
-    regions = {{.start = 0x10000000, .end = 0x10002000, .file_offset = 0,
-                .device = 0, .inode = 0, .protection = PROT_READ,
-                .kind = CKPT_REGION_FILE, .path = 1, .mode = 0, .sharers = 0}};
+    regions = {{.start = 0x10000000,
+                .end = 0x10002000,
+                .file_offset = 0,
+                .device = 0,
+                .inode = 0,
+                .protection = PROT_READ,
+                .kind = CKPT_REGION_FILE,
+                .path = 1,
+                .mode = 0,
+                .sharers = 0}};
     snapshot.region_count = 1;
     ASSERT_EQ(ckpt_restore_open(&snapshot, regions.data(), strings, &restore,
                                 &failure),

@@ -66,7 +66,8 @@ class Sockets : public Files
 
 std::uint64_t inode_of(int fd)
 {
-    struct stat status {};
+    struct stat status {
+    };
 
     EXPECT_EQ(fstat(fd, &status), 0);
     return status.st_ino;

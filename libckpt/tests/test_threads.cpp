@@ -390,8 +390,7 @@ TEST_F(Threads, who_blocks_the_signal_is_not_waited_for_as_long_as_others)
             EXPECT_EQ(ckpt_threads_freeze(timeout_ms, &failure), -ETIMEDOUT);
             const auto time = steady_clock::now() - begin;
             EXPECT_LT(time, round == 0 ? soon : soon / 10) << "round " << round;
-            EXPECT_EQ(std::string(failure.text).find(
-                          "thread " + std::to_string(deaf.tid())),
+            EXPECT_EQ(std::string(failure.text).find("thread " + std::to_string(deaf.tid())),
                       0u)
                 << failure.text;
             EXPECT_NE(std::string(failure.text).find("blocks signal 63"),
@@ -706,14 +705,17 @@ TEST(Context, resume_brings_rounding_modes_back)
     const std::uint32_t standard_mxcsr = 0x1f80;
     const std::uint16_t standard_control = 0x037f;
 
-    __asm__ volatile("ldmxcsr %0; fldcw %1" : : "m"(upward), "m"(single));
+    __asm__ volatile("ldmxcsr %0; fldcw %1"
+                     :
+                     : "m"(upward), "m"(single));
     if (ckpt_context_capture(&context) == 0) {
         __asm__ volatile("ldmxcsr %0; fldcw %1"
                          :
                          : "m"(standard_mxcsr), "m"(standard_control));
         ckpt_context_resume(&context);
     }
-    __asm__ volatile("stmxcsr %0; fnstcw %1" : "=m"(mxcsr), "=m"(control));
+    __asm__ volatile("stmxcsr %0; fnstcw %1"
+                     : "=m"(mxcsr), "=m"(control));
     __asm__ volatile("ldmxcsr %0; fldcw %1"
                      :
                      : "m"(standard_mxcsr), "m"(standard_control));

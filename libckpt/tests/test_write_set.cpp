@@ -101,7 +101,10 @@ TEST_F(WriteSet, StringInstructionsAreNoted)
 {
     char *to = memory_ + 100;
     std::size_t count = page + 500;
-    __asm__ volatile("rep stosb" : "+D"(to), "+c"(count) : "a"(-1) : "memory");
+    __asm__ volatile("rep stosb"
+                     : "+D"(to), "+c"(count)
+                     : "a"(-1)
+                     : "memory");
     EXPECT_EQ(ckpt_write_set_end(), 0);
     EXPECT_EQ(changed(), numbers(100, page + 500));
 }

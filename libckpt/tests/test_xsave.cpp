@@ -48,10 +48,14 @@ const ckpt_xsave skylake = layout_of(
     {{2, 576, 256}, {5, 1088, 64}, {6, 1152, 512}, {7, 1664, 1024}, {9, 2688, 8}});
 const ckpt_xsave zen4 = layout_of(
     {{2, 576, 256}, {5, 832, 64}, {6, 896, 512}, {7, 1408, 1024}, {9, 2432, 8}});
-const ckpt_xsave sapphire_rapids =
-    layout_of({{2, 576, 256}, {5, 1088, 64}, {6, 1152, 512}, {7, 1664, 1024}, {9, 2688, 8},
-               {17, 2752, 64}, {18, 2816, 8192}},
-              tiles);
+const ckpt_xsave sapphire_rapids = layout_of({{2, 576, 256},
+                                              {5, 1088, 64},
+                                              {6, 1152, 512},
+                                              {7, 1664, 1024},
+                                              {9, 2688, 8},
+                                              {17, 2752, 64},
+                                              {18, 2816, 8192}},
+                                             tiles);
 
 std::string refusal(const ckpt_xsave &recorded, const ckpt_xsave &here)
 {
@@ -186,7 +190,9 @@ TEST(Xsave, ThreadsThatStandStillAreLookedAt)
 
     ckpt_xsave_read(&here);
     ckpt_thread_pointer_open();
-    ASSERT_EQ(ckpt_threads_open(63, [](int) { notified++; }, nullptr), 0);
+    ASSERT_EQ(ckpt_threads_open(
+                  63, [](int) { notified++; }, nullptr),
+              0);
     ASSERT_EQ(ckpt_threads_freeze(10000, &failure), 0) << failure.text;
     EXPECT_EQ(ckpt_threads_check_registers(&here, &failure), 0) << failure.text;
     ckpt_xsave smaller = sse_only; /* as if it had used more */

@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-#define THUNKS 1024 /* as in thunks.S */
+#define THUNKS     1024 /* as in thunks.S */
 #define THUNK_SIZE 16
 
 typedef void openmpi_function(void *in, void *inout, int *count,

@@ -12,20 +12,20 @@ static const struct ckpt_participant *all[CAPACITY];
 static int count;
 
 /* Calls `function` of all that have it. */
-#define CALL(function, ...)                                                    \
-    for (int i = 0; i < count; i++) {                                          \
-        if (all[i]->function != NULL) {                                        \
-            all[i]->function(__VA_ARGS__);                                     \
-        }                                                                      \
+#define CALL(function, ...)                \
+    for (int i = 0; i < count; i++) {      \
+        if (all[i]->function != NULL) {    \
+            all[i]->function(__VA_ARGS__); \
+        }                                  \
     }
 
 /* Returns 1 from the calling function if `function` of any does; else 0. */
-#define RETURN_IF_ANY(function, ...)                                           \
-    for (int i = 0; i < count; i++) {                                          \
-        if (all[i]->function != NULL && all[i]->function(__VA_ARGS__)) {       \
-            return 1;                                                          \
-        }                                                                      \
-    }                                                                          \
+#define RETURN_IF_ANY(function, ...)                                     \
+    for (int i = 0; i < count; i++) {                                    \
+        if (all[i]->function != NULL && all[i]->function(__VA_ARGS__)) { \
+            return 1;                                                    \
+        }                                                                \
+    }                                                                    \
     return 0
 
 void ckpt_participant_add(const struct ckpt_participant *participant)

@@ -15,21 +15,25 @@
 /* What a participant does; NULL: nothing. Context: any place that answers the agent, also
  * quiesced, unless stated otherwise. */
 struct ckpt_participant {
-    int (*forbids)(void); /* 1: this rank must not be saved now. Context: any */
-    void (*refuse)(void); /* tells the agent so, and why; set if forbids is */
-    void (*tell)(void);   /* sends what the application's threads have changed */
+    /* 1: this rank must not be saved now. Context: any */
+    int (*forbids)(void);
+    /* tells the agent so, and why; set if forbids is */
+    void (*refuse)(void);
+    /* sends what the application's threads have changed */
+    void (*tell)(void);
     void (*told)(const struct ckpt_message *message); /* HELD, ANSWER or RESUME came */
-    int (*needs_turns)(void);           /* 1: this rank's waits must return now and then */
-    void (*poll_failed)(void);          /* as ckpt_poll_failed() */
-    void (*wait_over)(void);            /* as ckpt_poll_succeeded() */
+    /* 1: this rank's waits must return now and then */
+    int (*needs_turns)(void);
+    void (*poll_failed)(void); /* as ckpt_poll_failed() */
+    void (*wait_over)(void);   /* as ckpt_poll_succeeded() */
     /* the agent was lost, and all requests with it */
     void (*forget)(enum ckpt_refusal identity, const char *reason);
-    void (*restarted)(void);            /* the process was restored from an image */
-    void (*before_image)(void); /* the process is about to be described: pages may be discarded.
-                                   Context: quiesced */
-    const char *(*excluded)(void);      /* memory not to save: ckpt_snapshot.excluded */
-    int (*owns_descriptor)(int fd);     /* 1: not the application's. Context: any */
-    int (*shared_page)(void);           /* for each agent (CKPT_SHARED_PAGE); -1: none */
+    void (*restarted)(void);        /* the process was restored from an image */
+    void (*before_image)(void);     /* the process is about to be described: pages may be discarded.
+                                       Context: quiesced */
+    const char *(*excluded)(void);  /* memory not to save: ckpt_snapshot.excluded */
+    int (*owns_descriptor)(int fd); /* 1: not the application's. Context: any */
+    int (*shared_page)(void);       /* for each agent (CKPT_SHARED_PAGE); -1: none */
 };
 
 /* Adds a participant, for good. *participant: not copied. Context: normal, before the first

@@ -19,7 +19,13 @@
 #pragma GCC visibility push(default)
 
 /* The class of an MPI::Comm (ompi_cxx_communicator_type_t). */
-enum comm_type { UNKNOWN, INTRACOMM, INTERCOMM, CARTCOMM, GRAPHCOMM };
+enum comm_type {
+    UNKNOWN,
+    INTRACOMM,
+    INTERCOMM,
+    CARTCOMM,
+    GRAPHCOMM
+};
 
 enum comm_type ompi_cxx_comm_get_type(MPI_Comm comm)
 {

@@ -89,38 +89,38 @@ static int create(enum ckpt_kind kind, enum ckpt_language language, void *copy,
                   name);
 }
 
-#define ATTRIBUTES(kind, lower, upper, mixed)                                  \
-    void ompi_##lower##_create_keyval_f(void *copy, void *delete,              \
-                                        MPI_Fint *keyval,                      \
-                                        const MPI_Aint *extra,                 \
-                                        MPI_Fint *ierror)                      \
-    {                                                                          \
-        ckpt_fortran_return(ierror, create(kind, CKPT_FORTRAN, copy, delete,   \
-                                           *extra, keyval,                     \
-                                           "MPI_" #mixed "_create_keyval"));   \
-    }                                                                          \
-    CKPT_FORTRAN_NAMES(lower##_create_keyval, upper##_CREATE_KEYVAL,           \
-                       mixed##_create_keyval);                                 \
-                                                                               \
-    void ompi_##lower##_set_attr_f(const MPI_Fint *object,                     \
-                                   const MPI_Fint *keyval,                     \
-                                   const MPI_Aint *value, MPI_Fint *ierror)    \
-    {                                                                          \
-        struct ckpt_value new_value = {.language = CKPT_FORTRAN,               \
-                                       .address = *value};                     \
-                                                                               \
-        ckpt_fortran_return(ierror, set(kind, *object, *keyval, new_value,     \
-                                        "MPI_" #mixed "_set_attr"));           \
-    }                                                                          \
-    CKPT_FORTRAN_NAMES(lower##_set_attr, upper##_SET_ATTR, mixed##_set_attr);  \
-                                                                               \
-    void ompi_##lower##_get_attr_f(const MPI_Fint *object,                     \
-                                   const MPI_Fint *keyval, MPI_Aint *value,    \
-                                   MPI_Fint *flag, MPI_Fint *ierror)           \
-    {                                                                          \
-        ckpt_fortran_return(ierror, get(kind, *object, *keyval, value, flag,   \
-                                        "MPI_" #mixed "_get_attr"));           \
-    }                                                                          \
+#define ATTRIBUTES(kind, lower, upper, mixed)                                 \
+    void ompi_##lower##_create_keyval_f(void *copy, void *delete,             \
+                                        MPI_Fint *keyval,                     \
+                                        const MPI_Aint *extra,                \
+                                        MPI_Fint *ierror)                     \
+    {                                                                         \
+        ckpt_fortran_return(ierror, create(kind, CKPT_FORTRAN, copy, delete,  \
+                                           *extra, keyval,                    \
+                                           "MPI_" #mixed "_create_keyval"));  \
+    }                                                                         \
+    CKPT_FORTRAN_NAMES(lower##_create_keyval, upper##_CREATE_KEYVAL,          \
+                       mixed##_create_keyval);                                \
+                                                                              \
+    void ompi_##lower##_set_attr_f(const MPI_Fint *object,                    \
+                                   const MPI_Fint *keyval,                    \
+                                   const MPI_Aint *value, MPI_Fint *ierror)   \
+    {                                                                         \
+        struct ckpt_value new_value = {.language = CKPT_FORTRAN,              \
+                                       .address = *value};                    \
+                                                                              \
+        ckpt_fortran_return(ierror, set(kind, *object, *keyval, new_value,    \
+                                        "MPI_" #mixed "_set_attr"));          \
+    }                                                                         \
+    CKPT_FORTRAN_NAMES(lower##_set_attr, upper##_SET_ATTR, mixed##_set_attr); \
+                                                                              \
+    void ompi_##lower##_get_attr_f(const MPI_Fint *object,                    \
+                                   const MPI_Fint *keyval, MPI_Aint *value,   \
+                                   MPI_Fint *flag, MPI_Fint *ierror)          \
+    {                                                                         \
+        ckpt_fortran_return(ierror, get(kind, *object, *keyval, value, flag,  \
+                                        "MPI_" #mixed "_get_attr"));          \
+    }                                                                         \
     CKPT_FORTRAN_NAMES(lower##_get_attr, upper##_GET_ATTR, mixed##_get_attr)
 
 ATTRIBUTES(CKPT_COMM, comm, COMM, Comm);
@@ -162,40 +162,40 @@ CKPT_FORTRAN_NAMES(attr_get, ATTR_GET, Attr_get);
 
 /* The functions that mpif.h names. */
 
-#define FUNCTIONS(lower, upper, type)                                          \
-    void ompi_##lower##null_delete_fn_f(MPI_Fint *object, MPI_Fint *keyval,    \
-                                        type *value, type *extra,              \
-                                        MPI_Fint *ierror)                      \
-    {                                                                          \
-        (void)object, (void)keyval, (void)value, (void)extra;                  \
-        *ierror = MPI_SUCCESS;                                                 \
-    }                                                                          \
-    CKPT_FORTRAN_MANGLED(ompi_##lower##null_delete_fn_f,                       \
-                         mpi_##lower##null_delete_fn,                          \
-                         MPI_##upper##NULL_DELETE_FN);                         \
-                                                                               \
-    void ompi_##lower##null_copy_fn_f(MPI_Fint *object, MPI_Fint *keyval,      \
-                                      type *extra, type *in, type *out,        \
-                                      MPI_Fint *flag, MPI_Fint *ierror)        \
-    {                                                                          \
-        (void)object, (void)keyval, (void)extra, (void)in, (void)out;          \
-        *flag = 0;                                                             \
-        *ierror = MPI_SUCCESS;                                                 \
-    }                                                                          \
-    CKPT_FORTRAN_MANGLED(ompi_##lower##null_copy_fn_f,                         \
-                         mpi_##lower##null_copy_fn,                            \
-                         MPI_##upper##NULL_COPY_FN);                           \
-                                                                               \
-    void ompi_##lower##dup_fn_f(MPI_Fint *object, MPI_Fint *keyval,            \
-                                type *extra, type *in, type *out,              \
-                                MPI_Fint *flag, MPI_Fint *ierror)              \
-    {                                                                          \
-        (void)object, (void)keyval, (void)extra;                               \
-        *flag = 1;                                                             \
-        *out = *in;                                                            \
-        *ierror = MPI_SUCCESS;                                                 \
-    }                                                                          \
-    CKPT_FORTRAN_MANGLED(ompi_##lower##dup_fn_f, mpi_##lower##dup_fn,          \
+#define FUNCTIONS(lower, upper, type)                                       \
+    void ompi_##lower##null_delete_fn_f(MPI_Fint *object, MPI_Fint *keyval, \
+                                        type *value, type *extra,           \
+                                        MPI_Fint *ierror)                   \
+    {                                                                       \
+        (void)object, (void)keyval, (void)value, (void)extra;               \
+        *ierror = MPI_SUCCESS;                                              \
+    }                                                                       \
+    CKPT_FORTRAN_MANGLED(ompi_##lower##null_delete_fn_f,                    \
+                         mpi_##lower##null_delete_fn,                       \
+                         MPI_##upper##NULL_DELETE_FN);                      \
+                                                                            \
+    void ompi_##lower##null_copy_fn_f(MPI_Fint *object, MPI_Fint *keyval,   \
+                                      type *extra, type *in, type *out,     \
+                                      MPI_Fint *flag, MPI_Fint *ierror)     \
+    {                                                                       \
+        (void)object, (void)keyval, (void)extra, (void)in, (void)out;       \
+        *flag = 0;                                                          \
+        *ierror = MPI_SUCCESS;                                              \
+    }                                                                       \
+    CKPT_FORTRAN_MANGLED(ompi_##lower##null_copy_fn_f,                      \
+                         mpi_##lower##null_copy_fn,                         \
+                         MPI_##upper##NULL_COPY_FN);                        \
+                                                                            \
+    void ompi_##lower##dup_fn_f(MPI_Fint *object, MPI_Fint *keyval,         \
+                                type *extra, type *in, type *out,           \
+                                MPI_Fint *flag, MPI_Fint *ierror)           \
+    {                                                                       \
+        (void)object, (void)keyval, (void)extra;                            \
+        *flag = 1;                                                          \
+        *out = *in;                                                         \
+        *ierror = MPI_SUCCESS;                                              \
+    }                                                                       \
+    CKPT_FORTRAN_MANGLED(ompi_##lower##dup_fn_f, mpi_##lower##dup_fn,       \
                          MPI_##upper##DUP_FN)
 
 FUNCTIONS(comm_, COMM_, MPI_Aint);

@@ -22,18 +22,18 @@ void ompi_address_f(const void *location, MPI_Fint *address, MPI_Fint *ierror)
 }
 CKPT_FORTRAN_NAMES(address, ADDRESS, Address);
 
-#define EXTENT(lower, upper, mixed)                                            \
-    void ompi_##lower##_f(const MPI_Fint *datatype, MPI_Fint *value,           \
-                          MPI_Fint *ierror)                                    \
-    {                                                                          \
-        MPI_Aint c_value;                                                      \
-        int code = PMPI_##mixed(PMPI_Type_f2c(*datatype), &c_value);           \
-                                                                               \
-        if (code == MPI_SUCCESS) {                                             \
-            *value = (MPI_Fint)c_value;                                        \
-        }                                                                      \
-        ckpt_fortran_return(ierror, code);                                     \
-    }                                                                          \
+#define EXTENT(lower, upper, mixed)                                  \
+    void ompi_##lower##_f(const MPI_Fint *datatype, MPI_Fint *value, \
+                          MPI_Fint *ierror)                          \
+    {                                                                \
+        MPI_Aint c_value;                                            \
+        int code = PMPI_##mixed(PMPI_Type_f2c(*datatype), &c_value); \
+                                                                     \
+        if (code == MPI_SUCCESS) {                                   \
+            *value = (MPI_Fint)c_value;                              \
+        }                                                            \
+        ckpt_fortran_return(ierror, code);                           \
+    }                                                                \
     CKPT_FORTRAN_NAMES(lower, upper, mixed)
 
 EXTENT(type_extent, TYPE_EXTENT, Type_extent);

@@ -34,7 +34,7 @@
 
 _Static_assert(sizeof(MPI_Fint) == sizeof(int), "INTEGER is int");
 
-#define CKPT_FORTRAN_NAME(name, function)                                      \
+#define CKPT_FORTRAN_NAME(name, function) \
     extern __typeof__(function) name __attribute__((weak, alias(#function)))
 
 /*
@@ -42,18 +42,18 @@ _Static_assert(sizeof(MPI_Fint) == sizeof(int), "INTEGER is int");
  * lower-case one of -fno-underscoring. Libraries in C have functions with such
  * names (Rmpi's mpi_comm_rank), which a preloaded function would replace.
  */
-#define CKPT_FORTRAN_MANGLED(function, lower, upper)                           \
-    CKPT_FORTRAN_NAME(lower##_, function);                                     \
-    CKPT_FORTRAN_NAME(lower##__, function);                                    \
+#define CKPT_FORTRAN_MANGLED(function, lower, upper) \
+    CKPT_FORTRAN_NAME(lower##_, function);           \
+    CKPT_FORTRAN_NAME(lower##__, function);          \
     CKPT_FORTRAN_NAME(upper, function)
 
 /* Defines all names of ompi_<lower>_f in Open MPI's library. */
-#define CKPT_FORTRAN_NAMES(lower, upper, mixed)                                \
-    CKPT_FORTRAN_MANGLED(ompi_##lower##_f, mpi_##lower, MPI_##upper);          \
-    CKPT_FORTRAN_MANGLED(ompi_##lower##_f, pmpi_##lower, PMPI_##upper);        \
-    CKPT_FORTRAN_NAME(MPI_##mixed##_f, ompi_##lower##_f);                      \
-    CKPT_FORTRAN_NAME(MPI_##mixed##_f08, ompi_##lower##_f);                    \
-    CKPT_FORTRAN_NAME(PMPI_##mixed##_f, ompi_##lower##_f);                     \
+#define CKPT_FORTRAN_NAMES(lower, upper, mixed)                         \
+    CKPT_FORTRAN_MANGLED(ompi_##lower##_f, mpi_##lower, MPI_##upper);   \
+    CKPT_FORTRAN_MANGLED(ompi_##lower##_f, pmpi_##lower, PMPI_##upper); \
+    CKPT_FORTRAN_NAME(MPI_##mixed##_f, ompi_##lower##_f);               \
+    CKPT_FORTRAN_NAME(MPI_##mixed##_f08, ompi_##lower##_f);             \
+    CKPT_FORTRAN_NAME(PMPI_##mixed##_f, ompi_##lower##_f);              \
     CKPT_FORTRAN_NAME(PMPI_##mixed##_f08, ompi_##lower##_f)
 
 #pragma GCC visibility push(default) /* the program's own definitions win */

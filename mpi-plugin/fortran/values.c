@@ -45,15 +45,15 @@ static void *room(int count, size_t size)
     return calloc(count > 0 ? (size_t)count : 1, size);
 }
 
-#define HANDLES(function, type, convert)                                       \
-    type *function(int count, const MPI_Fint *numbers)                         \
-    {                                                                          \
-        type *handles = room(count, sizeof(*handles));                         \
-                                                                               \
-        for (int i = 0; handles != NULL && i < count; i++) {                   \
-            handles[i] = convert(numbers[i]);                                  \
-        }                                                                      \
-        return handles;                                                        \
+#define HANDLES(function, type, convert)                     \
+    type *function(int count, const MPI_Fint *numbers)       \
+    {                                                        \
+        type *handles = room(count, sizeof(*handles));       \
+                                                             \
+        for (int i = 0; handles != NULL && i < count; i++) { \
+            handles[i] = convert(numbers[i]);                \
+        }                                                    \
+        return handles;                                      \
     }
 
 HANDLES(ckpt_fortran_types, MPI_Datatype, PMPI_Type_f2c)

@@ -11,7 +11,6 @@
 
 #include <stdlib.h>
 
-
 struct keyval {
     uint32_t kind;       /* CKPT_COMM, CKPT_DATATYPE, CKPT_WIN; 0: slot free */
     uint32_t references; /* 1 until freed, + 1 per attribute that uses it */

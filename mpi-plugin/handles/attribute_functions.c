@@ -119,28 +119,28 @@ int ckpt_attribute_call_delete(const struct ckpt_attribute_functions *functions,
 
 /* The predefined callbacks that mpi.h names. */
 
-#define NULL_DELETE_FUNCTION(name, type)                                       \
-    int name(type object, int keyval, void *value, void *extra)                \
-    {                                                                          \
-        (void)object, (void)keyval, (void)value, (void)extra;                  \
-        return MPI_SUCCESS;                                                    \
+#define NULL_DELETE_FUNCTION(name, type)                        \
+    int name(type object, int keyval, void *value, void *extra) \
+    {                                                           \
+        (void)object, (void)keyval, (void)value, (void)extra;   \
+        return MPI_SUCCESS;                                     \
     }
-#define NULL_COPY_FUNCTION(name, type)                                         \
-    int name(type object, int keyval, void *extra, void *in, void *out,        \
-             int *flag)                                                        \
-    {                                                                          \
-        (void)object, (void)keyval, (void)extra, (void)in, (void)out;          \
-        *flag = 0;                                                             \
-        return MPI_SUCCESS;                                                    \
+#define NULL_COPY_FUNCTION(name, type)                                  \
+    int name(type object, int keyval, void *extra, void *in, void *out, \
+             int *flag)                                                 \
+    {                                                                   \
+        (void)object, (void)keyval, (void)extra, (void)in, (void)out;   \
+        *flag = 0;                                                      \
+        return MPI_SUCCESS;                                             \
     }
-#define DUP_FUNCTION(name, type)                                               \
-    int name(type object, int keyval, void *extra, void *in, void *out,        \
-             int *flag)                                                        \
-    {                                                                          \
-        (void)object, (void)keyval, (void)extra;                               \
-        *flag = 1;                                                             \
-        *(void **)out = in;                                                    \
-        return MPI_SUCCESS;                                                    \
+#define DUP_FUNCTION(name, type)                                        \
+    int name(type object, int keyval, void *extra, void *in, void *out, \
+             int *flag)                                                 \
+    {                                                                   \
+        (void)object, (void)keyval, (void)extra;                        \
+        *flag = 1;                                                      \
+        *(void **)out = in;                                             \
+        return MPI_SUCCESS;                                             \
     }
 
 NULL_DELETE_FUNCTION(OMPI_C_MPI_COMM_NULL_DELETE_FN, MPI_Comm)

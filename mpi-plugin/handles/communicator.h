@@ -13,30 +13,30 @@ struct ckpt_log_entry;
 
 struct ompi_communicator_t {
     struct ckpt_handle handle;
-    int rank;             /* in the local group */
-    int size;             /* of the local group */
-    int peers;            /* receivers: size, or the remote size */
-    int inter;            /* 1: intercommunicator */
-    uint64_t id;          /* agreed by all members; orders the replay */
-    MPI_Comm channel;     /* lower: for messages of the present colour */
-    MPI_Comm channels[2]; /* lower, by colour: handles/channels.h */
-    struct ckpt_clock *clock; /* in the rank page; private if alone */
-    uint32_t slot;        /* index of the clock, or UINT32_MAX */
-    int foreign;          /* 1: has members outside MPI_COMM_WORLD */
-    int unclocked;        /* 1: no clock slot was left */
-    uint64_t *sent;       /* [peers] messages sent */
-    uint64_t *received;   /* [peers] messages received or logged */
-    int *local_members;   /* [size] ranks in MPI_COMM_WORLD */
-    int *members;         /* [peers] the same for the peers (== local_members
-                             for an intracommunicator) */
+    int rank;                         /* in the local group */
+    int size;                         /* of the local group */
+    int peers;                        /* receivers: size, or the remote size */
+    int inter;                        /* 1: intercommunicator */
+    uint64_t id;                      /* agreed by all members; orders the replay */
+    MPI_Comm channel;                 /* lower: for messages of the present colour */
+    MPI_Comm channels[2];             /* lower, by colour: handles/channels.h */
+    struct ckpt_clock *clock;         /* in the rank page; private if alone */
+    uint32_t slot;                    /* index of the clock, or UINT32_MAX */
+    int foreign;                      /* 1: has members outside MPI_COMM_WORLD */
+    int unclocked;                    /* 1: no clock slot was left */
+    uint64_t *sent;                   /* [peers] messages sent */
+    uint64_t *received;               /* [peers] messages received or logged */
+    int *local_members;               /* [size] ranks in MPI_COMM_WORLD */
+    int *members;                     /* [peers] the same for the peers (== local_members
+                                         for an intracommunicator) */
     struct ckpt_log_entry *log_first; /* drained messages, oldest first */
     struct ckpt_log_entry *log_last;
     struct ckpt_topology *topology; /* what the lower half needs, or NULL */
     MPI_Errhandler errhandler;
-    uint64_t twins;       /* duplications begun: ckpt_communicator_twin */
-    MPI_Request making;   /* lower: of a twin's second channel, or NULL */
-    int hinted;           /* equal on all members: handles/hints.h */
-    char *hints;          /* pairs as in handles/info.h, or NULL */
+    uint64_t twins;     /* duplications begun: ckpt_communicator_twin */
+    MPI_Request making; /* lower: of a twin's second channel, or NULL */
+    int hinted;         /* equal on all members: handles/hints.h */
+    char *hints;        /* pairs as in handles/info.h, or NULL */
     size_t hints_size;
     struct ckpt_made *made; /* partitioned transfers on it: cut/messages/partition.c */
 };
@@ -61,12 +61,12 @@ struct ckpt_made {
 
 /* Cartesian or graph structure, as passed to the call that made it. */
 struct ckpt_topology {
-    int kind;       /* MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH */
-    int weighted;   /* MPI_DIST_GRAPH */
-    int counts[2];  /* CART: dimensions; GRAPH: nodes, edges; DIST_GRAPH: in, out */
-    size_t size;    /* bytes of this allocation */
-    int data[];     /* CART: dims, periods; GRAPH: index, edges;
-                       DIST_GRAPH: sources, weights, destinations, weights */
+    int kind;      /* MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH */
+    int weighted;  /* MPI_DIST_GRAPH */
+    int counts[2]; /* CART: dimensions; GRAPH: nodes, edges; DIST_GRAPH: in, out */
+    size_t size;   /* bytes of this allocation */
+    int data[];    /* CART: dims, periods; GRAPH: index, edges;
+                      DIST_GRAPH: sources, weights, destinations, weights */
 };
 
 /* Results of the steps that all members take together when a communicator is

@@ -135,19 +135,19 @@ void ckpt_number_forget(struct ckpt_handle *handle)
     }
 }
 
-#define CONVERSIONS(name, type, kind)                                          \
-    MPI_Fint PMPI_##name##_c2f(type object)                                    \
-    {                                                                          \
-        CKPT_INSIDE("MPI_" #name "_c2f");                                      \
-        return number_of((struct ckpt_handle *)object);                        \
-    }                                                                          \
-    CKPT_ALIAS(name##_c2f);                                                    \
-                                                                               \
-    type PMPI_##name##_f2c(MPI_Fint number)                                    \
-    {                                                                          \
-        CKPT_INSIDE("MPI_" #name "_f2c");                                      \
-        return object_of(kind, number);                                        \
-    }                                                                          \
+#define CONVERSIONS(name, type, kind)                   \
+    MPI_Fint PMPI_##name##_c2f(type object)             \
+    {                                                   \
+        CKPT_INSIDE("MPI_" #name "_c2f");               \
+        return number_of((struct ckpt_handle *)object); \
+    }                                                   \
+    CKPT_ALIAS(name##_c2f);                             \
+                                                        \
+    type PMPI_##name##_f2c(MPI_Fint number)             \
+    {                                                   \
+        CKPT_INSIDE("MPI_" #name "_f2c");               \
+        return object_of(kind, number);                 \
+    }                                                   \
     CKPT_ALIAS(name##_f2c)
 
 CONVERSIONS(Comm, MPI_Comm, CKPT_COMM);

@@ -47,21 +47,21 @@ enum ckpt_language {
 };
 
 #define CKPT_HANDLE_PREDEFINED 1u /* made by the library: never freed */
-#define CKPT_HANDLE_FREED 2u      /* freed by the application, still in use */
-#define CKPT_HANDLE_COMMITTED 4u  /* datatypes */
+#define CKPT_HANDLE_FREED      2u /* freed by the application, still in use */
+#define CKPT_HANDLE_COMMITTED  4u /* datatypes */
 
 /* First member of every object. It fits into the smallest predefined symbol. */
 struct ckpt_handle {
     void *lower; /* current handle in the lower half */
     uint32_t kind;
     uint32_t flags;
-    uint32_t references; /* 1 for the application + 1 per pending request */
-    uint32_t number;     /* Fortran handle, plus 1; 0: none assigned yet */
-    struct ckpt_handle *next; /* live objects of the kind, oldest first; */
+    uint32_t references;          /* 1 for the application + 1 per pending request */
+    uint32_t number;              /* Fortran handle, plus 1; 0: none assigned yet */
+    struct ckpt_handle *next;     /* live objects of the kind, oldest first; */
     struct ckpt_handle *previous; /*   predefined ones are not in the list */
-    const char *creator; /* name of the MPI function that made it */
-    void *site;          /* address in the application that called it */
-    void *recipe;        /* format of its kind, from ckpt_memory_alloc */
+    const char *creator;          /* name of the MPI function that made it */
+    void *site;                   /* address in the application that called it */
+    void *recipe;                 /* format of its kind, from ckpt_memory_alloc */
     uint64_t recipe_size;
     struct ckpt_attribute *attributes; /* communicators, datatypes, windows */
     char *name;                        /* MPI_X_set_name, or NULL */
@@ -88,7 +88,7 @@ struct ompi_info_t {
 };
 struct ompi_file_t {
     struct ckpt_handle handle;
-    MPI_Errhandler errhandler; /* NULL: the standard's default */
+    MPI_Errhandler errhandler;   /* NULL: the standard's default */
     struct ckpt_open_file *open; /* handles/files/file.h; NULL: MPI_FILE_NULL */
 };
 struct ompi_errhandler_t {
@@ -109,9 +109,9 @@ struct ompi_errhandler_t {
 #define CKPT_UNLESS_NULL(pointer, value) ((pointer) != NULL ? (value) : NULL)
 
 /* The lower handle of any object; a NULL handle stays NULL. */
-#define CKPT_LOWER(object)                                                     \
-    ((__typeof__(object))((object) != NULL                                     \
-                              ? ((struct ckpt_handle *)(object))->lower        \
+#define CKPT_LOWER(object)                                              \
+    ((__typeof__(object))((object) != NULL                              \
+                              ? ((struct ckpt_handle *)(object))->lower \
                               : NULL))
 
 /*

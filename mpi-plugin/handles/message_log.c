@@ -84,7 +84,7 @@ static void give_up(struct ckpt_log_room *room)
 /* Allocates room before the message is matched: a matched message that cannot be received
  * would be lost. No other thread posts a receive in between, as this one holds the lock. */
 int ckpt_log_match_waiting(MPI_Comm channel, struct ckpt_log_room *room,
-                  MPI_Message *lower)
+                           MPI_Message *lower)
 {
     MPI_Status status;
     int code, error, flag;

@@ -24,13 +24,13 @@ struct ckpt_log_entry {
     size_t size;  /* bytes of data */
     size_t space; /* bytes allocated for data */
     void *data;
-    uint64_t order; /* order in which the library matched it, in a log file */
+    uint64_t order;      /* order in which the library matched it, in a log file */
     const void *request; /* receive or message matched at the cut; or NULL */
     MPI_Request arrival; /* lower request while it is arriving (cut/messages/channel_recording.c) */
     struct ckpt_log_entry *next_arriving;
     MPI_Comm communicator; /* set while it is arriving */
-    uint64_t waiter; /* the synchronous send to answer, or 0; */
-    int waiter_rank; /*   rank of its sender in MPI_COMM_WORLD */
+    uint64_t waiter;       /* the synchronous send to answer, or 0; */
+    int waiter_rank;       /*   rank of its sender in MPI_COMM_WORLD */
 };
 
 /* A matched message (MPI_Mprobe), in the lower half or from the log. */
@@ -70,7 +70,7 @@ int ckpt_log_prepare(const MPI_Status *status, struct ckpt_log_room *room);
  * message waits. After -ENOMEM or -EIO the message stays in the lower half.
  */
 int ckpt_log_match_waiting(MPI_Comm channel, struct ckpt_log_room *room,
-                  MPI_Message *lower);
+                           MPI_Message *lower);
 
 /*
  * Receives a matched message into the room. The message is in neither half's queue, so

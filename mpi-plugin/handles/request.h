@@ -57,17 +57,18 @@ struct ompi_request_t {
     union {
         struct ompi_request_t *next_free;
         struct ckpt_generalized *generalized;
-        MPI_File file; /* reports its errors */
-        struct { /* a collective: cut/collectives/nonblocking.h */
+        MPI_File file;                            /* reports its errors */
+        struct {                                  /* a collective: cut/collectives/nonblocking.h */
             struct ckpt_nonblocking *nonblocking; /* the operation under way */
-            struct ckpt_nonblocking *repeated; /* persistent: the operation to start */
+            struct ckpt_nonblocking *repeated;    /* persistent: the operation to start */
         };
         struct ckpt_partitioned *partitioned;
         struct ompi_request_t *halves[2]; /* of an exchange: send, receive */
-        struct { /* a receive, of an open rank: cut/messages/channel_recording.h */
+        /* a receive, of an open rank: cut/messages/channel_recording.h */
+        struct {
             struct ckpt_log_entry *claimed; /* entry whose message it gets */
-            uint64_t order; /* when it was matched, if crossing */
-            int crossing;   /* pending below at the cut: its message is logged */
+            uint64_t order;                 /* when it was matched, if crossing */
+            int crossing;                   /* pending below at the cut: its message is logged */
         };
         struct { /* a synchronous send: cut/messages/synchronous_send.h */
             struct ompi_request_t *next_synchronous;

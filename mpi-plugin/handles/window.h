@@ -18,7 +18,7 @@
 #include "handles/communicator.h"
 #include "handles/handles.h"
 
-struct ckpt_shared; /* handles/window_shared.h */
+struct ckpt_shared;             /* handles/window_shared.h */
 struct ckpt_independent_window; /* independent/window.h */
 
 /* Memory attached to a dynamic window. */
@@ -75,9 +75,10 @@ struct ompi_win_t {
     char *infos; /* handles/info.h */
     size_t infos_size;
 
-    int lenient; /* the library permits operations outside of epochs */
-    size_t room; /* bytes at `base` that we must unmap; 0: none */
-    struct ckpt_shared *shared; /* memory that all members map, or NULL */
+    /* the library permits operations outside of epochs */
+    int lenient;
+    size_t room;                                 /* bytes at `base` that we must unmap; 0: none */
+    struct ckpt_shared *shared;                  /* memory that all members map, or NULL */
     struct ckpt_independent_window *independent; /* NULL: uses the lower half */
     struct ckpt_attached *attached;
 

@@ -20,7 +20,9 @@
 #define PAGE UINT64_C(4096)
 
 /* Pages that one record captures. */
-enum { MOST_RUNS = 64 };
+enum {
+    MOST_RUNS = 64
+};
 
 struct batch {
     struct ckpt_log_range run[MOST_RUNS];

@@ -36,24 +36,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND         UINT64_C(1000000000)
-#define LONGEST        (10 * SECOND) /* between two, unless the rank is idle */
-#define SHARE          20 /* at most one part in SHARE of the time */
+#define SECOND            UINT64_C(1000000000)
+#define LONGEST           (10 * SECOND) /* between two, unless the rank is idle */
+#define SHARE             20            /* at most one part in SHARE of the time */
 #define FREEZE_TIMEOUT_MS 1000
-#define LEAST_LOGGED   (UINT64_C(1) << 20)
+#define LEAST_LOGGED      (UINT64_C(1) << 20)
 
 static struct {
-    int taken;          /* 0: none in this launch, or the last try got -EAGAIN */
-    uint64_t at;        /* CLOCK_MONOTONIC, nanoseconds */
-    uint64_t took;      /* ns: how long the last one took */
-    uint64_t ever;      /* bytes that had been logged by then */
-    uint64_t uncovered; /* unrepeatable operations by then */
-    uint64_t wanted;    /* requests of other ranks by then */
+    int taken;            /* 0: none in this launch, or the last try got -EAGAIN */
+    uint64_t at;          /* CLOCK_MONOTONIC, nanoseconds */
+    uint64_t took;        /* ns: how long the last one took */
+    uint64_t ever;        /* bytes that had been logged by then */
+    uint64_t uncovered;   /* unrepeatable operations by then */
+    uint64_t wanted;      /* requests of other ranks by then */
     uint64_t invitations; /* invitations of all ranks by then */
-    uint64_t due_at;    /* when one became due that waits for a barrier; 0: none */
-    uint64_t due;       /* bytes that had been logged by then */
-    int has_met;        /* other ranks in a barrier or fence, since */
-    int has_invited;    /* the other ranks, since */
+    uint64_t due_at;      /* when one became due that waits for a barrier; 0: none */
+    uint64_t due;         /* bytes that had been logged by then */
+    int has_met;          /* other ranks in a barrier or fence, since */
+    int has_invited;      /* the other ranks, since */
 } last;
 
 static uint64_t wanted; /* other ranks' requests when this attempt began */

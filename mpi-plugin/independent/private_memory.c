@@ -128,7 +128,7 @@ struct known {
     struct delivery {
         MPI_Win win;
         struct ckpt_log_record *record;
-    } *one;
+    } * one;
     size_t count, capacity;
 };
 

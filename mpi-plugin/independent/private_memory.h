@@ -20,11 +20,11 @@
 
 /* Private memory of a window, from ckpt_private_prepare() on. */
 struct ckpt_private {
-    size_t size;       /* of `kept` and `live`, in bytes, whole pages */
-    char *kept;        /* the memory at the checkpoint */
-    uint64_t *seen;    /* [count] V: newest interval of each origin in `kept` */
-    uint64_t *cursor;  /* [count] where to continue in each origin's log */
-    char *live;        /* in a replay: the shared pages */
+    size_t size;               /* of `kept` and `live`, in bytes, whole pages */
+    char *kept;                /* the memory at the checkpoint */
+    uint64_t *seen;            /* [count] V: newest interval of each origin in `kept` */
+    uint64_t *cursor;          /* [count] where to continue in each origin's log */
+    char *live;                /* in a replay: the shared pages */
     struct ckpt_write_set own; /* changes of the program from ckpt_private_mark() on */
 };
 

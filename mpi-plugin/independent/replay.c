@@ -15,12 +15,11 @@
 
 #include <string.h>
 
-
 static struct {
-    uint64_t event;     /* position of the next event */
-    uint64_t write;     /* position after the last own write that was found */
-    uint64_t pages;     /* position of the next captured pages, or before it */
-    uint64_t published; /* the rank was killed in the interval after this one */
+    uint64_t event;                         /* position of the next event */
+    uint64_t write;                         /* position after the last own write that was found */
+    uint64_t pages;                         /* position of the next captured pages, or before it */
+    uint64_t published;                     /* the rank was killed in the interval after this one */
     const struct ckpt_log_record *repeated; /* event to repeat `times` more */
     uint64_t times;
     int ends; /* all is replayed: the next step is live */

@@ -30,18 +30,18 @@ struct ckpt_private;
 /* This process's part of a window. */
 struct ckpt_independent_window {
     struct ckpt_record *record;
-    uint64_t id; /* of its communicator */
-    uint64_t fences;       /* fences that this rank has reached */
-    uint64_t *posted;      /* [count] times this rank has posted to each */
-    uint64_t *started;     /* [count] epochs with each target that this rank has begun */
-    uint64_t *completed;   /* [count] of these, the ended ones */
-    uint64_t *heard;       /* [count] epochs of each origin awaited so far */
-    uint32_t *staged;      /* [count] records that wait for delivery, by piece */
-    uint32_t *placed;      /* [count] of these, in memory; the first ones */
-    int is_direct;         /* puts are placed (independent/direct.h) */
-    char *released;        /* the released image, or NULL: not shared */
-    uint8_t *written;      /* [pages] non-zero: the page may need a capture */
-    int tracked;           /* `written` and the watch see every store from now on */
+    uint64_t id;                  /* of its communicator */
+    uint64_t fences;              /* fences that this rank has reached */
+    uint64_t *posted;             /* [count] times this rank has posted to each */
+    uint64_t *started;            /* [count] epochs with each target that this rank has begun */
+    uint64_t *completed;          /* [count] of these, the ended ones */
+    uint64_t *heard;              /* [count] epochs of each origin awaited so far */
+    uint32_t *staged;             /* [count] records that wait for delivery, by piece */
+    uint32_t *placed;             /* [count] of these, in memory; the first ones */
+    int is_direct;                /* puts are placed (independent/direct.h) */
+    char *released;               /* the released image, or NULL: not shared */
+    uint8_t *written;             /* [pages] non-zero: the page may need a capture */
+    int tracked;                  /* `written` and the watch see every store from now on */
     struct ckpt_private *private; /* independent/private_memory.h; or NULL */
 };
 

@@ -28,14 +28,14 @@
 
 /* Evaluates `call`, which waits until `kernel`: the name of `time` on the
  * kernel's clock. */
-#define UNTIL(clock, time, kernel, call)                                       \
-    __extension__({                                                            \
-        struct ckpt_deadline before_;                                          \
-        const struct timespec *kernel =                                        \
-            ckpt_deadline_begin((clock), (time), &before_);                    \
-        __typeof__(call) result_ = (call);                                     \
-        ckpt_deadline_end(&before_);                                           \
-        result_;                                                               \
+#define UNTIL(clock, time, kernel, call)                    \
+    __extension__({                                         \
+        struct ckpt_deadline before_;                       \
+        const struct timespec *kernel =                     \
+            ckpt_deadline_begin((clock), (time), &before_); \
+        __typeof__(call) result_ = (call);                  \
+        ckpt_deadline_end(&before_);                        \
+        result_;                                            \
     })
 
 /* glibc sets this bit for a condition variable whose attribute has

@@ -19,22 +19,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CAPACITY 320 /* size of a path below /proc/PID with one file name */
+#define CAPACITY         320 /* size of a path below /proc/PID with one file name */
 #define TRANSLATED(path) ckpt_process_path((path), (char[CAPACITY]){0}, CAPACITY)
-#define TRANSLATED_AT(directory, path)                                         \
+#define TRANSLATED_AT(directory, path) \
     ckpt_process_path_at((directory), (path), (char[CAPACITY]){0}, CAPACITY)
 
 /* Reads the mode argument, if the flags say that there is one. */
-#define MODE_AFTER(last, flags)                                                \
-    __extension__({                                                            \
-        unsigned mode_ = 0;                                                    \
-        if (((flags) & O_CREAT) != 0 || ((flags) & O_TMPFILE) == O_TMPFILE) {  \
-            va_list arguments_;                                                \
-            va_start(arguments_, last);                                        \
-            mode_ = va_arg(arguments_, unsigned);                              \
-            va_end(arguments_);                                                \
-        }                                                                      \
-        mode_;                                                                 \
+#define MODE_AFTER(last, flags)                                           \
+    __extension__({                                                       \
+        unsigned mode_ = 0;                                               \
+        if (((flags)&O_CREAT) != 0 || ((flags)&O_TMPFILE) == O_TMPFILE) { \
+            va_list arguments_;                                           \
+            va_start(arguments_, last);                                   \
+            mode_ = va_arg(arguments_, unsigned);                         \
+            va_end(arguments_);                                           \
+        }                                                                 \
+        mode_;                                                            \
     })
 
 CKPT_INTERPOSE int open(const char *path, int flags, ...)

@@ -23,7 +23,7 @@
 #include <sys/uio.h>
 
 #define NUMBER_EPOLL_PWAIT2 441 /* newer than some headers */
-#define NUMBER_MSEAL 462
+#define NUMBER_MSEAL        462
 
 /* glibc's own, for pthread_cancel and set*id. */
 #define SIGNAL_CANCEL 32
@@ -35,20 +35,20 @@ long ckpt_signal_call(long number, long a1, long a2, long a3, long a4, long a5, 
 
 /* For syscall.S: the calls that come here, by number. */
 #define WORDS 8
-#define IN_WORD(number, word)                                                  \
+#define IN_WORD(number, word) \
     ((number) / 64 == (word) ? UINT64_C(1) << ((number) % 64) : 0)
-#define CALLS_OF_WORD(word)                                                    \
-    (IN_WORD(SYS_rt_sigaction, word) | IN_WORD(SYS_rt_sigprocmask, word) |     \
-     IN_WORD(SYS_rt_sigtimedwait, word) | IN_WORD(SYS_rt_sigsuspend, word) |   \
-     IN_WORD(SYS_pselect6, word) | IN_WORD(SYS_ppoll, word) |                  \
-     IN_WORD(SYS_epoll_pwait, word) | IN_WORD(NUMBER_EPOLL_PWAIT2, word) |     \
-     IN_WORD(SYS_signalfd, word) | IN_WORD(SYS_signalfd4, word) |              \
-     IN_WORD(SYS_getpid, word) | IN_WORD(SYS_gettid, word) |                   \
-     IN_WORD(SYS_kill, word) | IN_WORD(SYS_tkill, word) |                      \
-     IN_WORD(SYS_tgkill, word) | IN_WORD(SYS_sched_setaffinity, word) |        \
-     IN_WORD(SYS_sched_getaffinity, word) | IN_WORD(SYS_madvise, word) |       \
-     IN_WORD(SYS_mlock, word) | IN_WORD(SYS_mlock2, word) |                    \
-     IN_WORD(SYS_mmap, word) | IN_WORD(NUMBER_MSEAL, word) |                   \
+#define CALLS_OF_WORD(word)                                                  \
+    (IN_WORD(SYS_rt_sigaction, word) | IN_WORD(SYS_rt_sigprocmask, word) |   \
+     IN_WORD(SYS_rt_sigtimedwait, word) | IN_WORD(SYS_rt_sigsuspend, word) | \
+     IN_WORD(SYS_pselect6, word) | IN_WORD(SYS_ppoll, word) |                \
+     IN_WORD(SYS_epoll_pwait, word) | IN_WORD(NUMBER_EPOLL_PWAIT2, word) |   \
+     IN_WORD(SYS_signalfd, word) | IN_WORD(SYS_signalfd4, word) |            \
+     IN_WORD(SYS_getpid, word) | IN_WORD(SYS_gettid, word) |                 \
+     IN_WORD(SYS_kill, word) | IN_WORD(SYS_tkill, word) |                    \
+     IN_WORD(SYS_tgkill, word) | IN_WORD(SYS_sched_setaffinity, word) |      \
+     IN_WORD(SYS_sched_getaffinity, word) | IN_WORD(SYS_madvise, word) |     \
+     IN_WORD(SYS_mlock, word) | IN_WORD(SYS_mlock2, word) |                  \
+     IN_WORD(SYS_mmap, word) | IN_WORD(NUMBER_MSEAL, word) |                 \
      IN_WORD(SYS_mbind, word) | IN_WORD(SYS_set_mempolicy, word))
 
 __attribute__((visibility("hidden"))) const uint64_t ckpt_signal_calls[WORDS] = {

@@ -57,15 +57,15 @@ static int kernel_tid(pthread_t thread)
 
 /* Runs `call` with the kernel's id of `thread` as `tid` and returns its result.
  * Falls through if libc has the right id itself. */
-#define RETURN_IF_RENUMBERED(thread, call)                                     \
-    do {                                                                       \
-        uint64_t mask_ = hold_restarts();                                      \
-        int tid = kernel_tid(thread);                                          \
-        int status_ = tid != 0 ? (call) : 0;                                   \
-        release_restarts(mask_);                                               \
-        if (tid != 0) {                                                        \
-            return status_;                                                    \
-        }                                                                      \
+#define RETURN_IF_RENUMBERED(thread, call)   \
+    do {                                     \
+        uint64_t mask_ = hold_restarts();    \
+        int tid = kernel_tid(thread);        \
+        int status_ = tid != 0 ? (call) : 0; \
+        release_restarts(mask_);             \
+        if (tid != 0) {                      \
+            return status_;                  \
+        }                                    \
     } while (0)
 
 /* Returns the error number of a libc call that returned -1, else 0. */

@@ -31,13 +31,13 @@
 #define NUMBER_EPOLL_PWAIT2 441 /* newer than some headers */
 
 /* Evaluates `call`, announced as `number`; keeps the errno of the call. */
-#define TIMED(number, nanoseconds, milliseconds, call)                         \
-    __extension__({                                                            \
-        const struct ckpt_timed_call before_ = ckpt_timed_call_begin(          \
-            (number), (nanoseconds), (milliseconds));                          \
-        __typeof__(call) result_ = (call);                                     \
-        ckpt_timed_call_end(&before_);                                         \
-        result_;                                                               \
+#define TIMED(number, nanoseconds, milliseconds, call)                \
+    __extension__({                                                   \
+        const struct ckpt_timed_call before_ = ckpt_timed_call_begin( \
+            (number), (nanoseconds), (milliseconds));                 \
+        __typeof__(call) result_ = (call);                            \
+        ckpt_timed_call_end(&before_);                                \
+        result_;                                                      \
     })
 
 static int64_t from_milliseconds(int milliseconds)

@@ -31,7 +31,7 @@
 #include <time.h>
 
 /* As in libc: its own first real-time signal, which programs cannot use. */
-#define SIGNAL_TIMER 32
+#define SIGNAL_TIMER  32
 #define SIGNAL_SETXID 33
 
 struct notification {

@@ -9,7 +9,7 @@
 
 #include <fcntl.h>
 
-#define START_FIELD 22 /* of /proc/PID/stat (proc(5)): clock ticks since boot */
+#define START_FIELD  22 /* of /proc/PID/stat (proc(5)): clock ticks since boot */
 #define PID_DIGITS   10
 #define START_DIGITS 20
 

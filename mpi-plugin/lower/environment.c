@@ -15,7 +15,11 @@
 
 /* The lower half gets LD_LIBRARY_PATH as an option of its dynamic linker. */
 static const char *const dropped[] = {
-    "LD_PRELOAD=", "LD_LIBRARY_PATH=", "LD_AUDIT=", "MALLOC_", "MIMALLOC_",
+    "LD_PRELOAD=",
+    "LD_LIBRARY_PATH=",
+    "LD_AUDIT=",
+    "MALLOC_",
+    "MIMALLOC_",
 };
 
 /*

@@ -19,11 +19,11 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
-#define SONAME "libmpi.so.40"
-#define MPICH_SONAME "libmpi.so.12"
+#define SONAME              "libmpi.so.40"
+#define MPICH_SONAME        "libmpi.so.12"
 #define MPICH_DEBIAN_SONAME "libmpich.so.12"
-#define PATH_SIZE 4096
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define PATH_SIZE           4096
+#define COUNT(array)        (sizeof(array) / sizeof((array)[0]))
 
 /* Launchers and the libraries that belong to them. Some launchers of MPICH
  * (gforker) are called mpiexec like Open MPI's. */
@@ -45,7 +45,9 @@ static const struct launcher launchers[] = {
 };
 
 static const char *const library_directories[] = {
-    "lib", "lib64", "lib/x86_64-linux-gnu",
+    "lib",
+    "lib64",
+    "lib/x86_64-linux-gnu",
 };
 
 struct path {

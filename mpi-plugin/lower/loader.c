@@ -29,9 +29,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#define STACK_SIZE (UINT64_C(8) << 20)
-#define PAGE UINT64_C(4096)
-#define PATH_SIZE 4096
+#define STACK_SIZE      (UINT64_C(8) << 20)
+#define PAGE            UINT64_C(4096)
+#define PATH_SIZE       4096
 #define BEFORE_CAPACITY 131072 /* above the kernel's default max_map_count */
 
 /* Data for ckpt-host in lower memory, besides its stack. */
@@ -42,7 +42,9 @@ struct notes {
 };
 
 /* The mappings made here: linker, notes, stack. */
-enum { LOADED_MAX = 3 };
+enum {
+    LOADED_MAX = 3
+};
 static struct ckpt_range loaded[LOADED_MAX];
 static int loaded_count;
 

@@ -24,19 +24,19 @@ struct ckpt_lower {
     int32_t status;          /* set by ckpt-host: 0, or -errno with `failure` */
 
     /* Set by the upper half. */
-    const char *library;              /* path of libmpi.so.40, or that soname */
+    const char *library;               /* path of libmpi.so.40, or that soname */
     const char *const *function_names; /* PMPI_Send ... */
     const char *const *object_names;   /* ompi_mpi_comm_world ... */
-    void **function;  /* filled: addresses; NULL if this MPI lacks it */
-    void **object;    /* filled: address, or NULL */
-    volatile int *interrupt; /* the wait loops of ckpt-host return when != 0 */
+    void **function;                   /* filled: addresses; NULL if this MPI lacks it */
+    void **object;                     /* filled: address, or NULL */
+    volatile int *interrupt;           /* the wait loops of ckpt-host return when != 0 */
     /* While either is non-zero, a checkpoint of this rank or of other ranks is under
      * way. Then a rank that waits in the library sleeps between checks. NULL:
      * never. */
     const volatile int *armed;
     const volatile int *open;
     ckpt_invariant_handler *invariant_failed; /* of the upper half; NULL: none */
-    void (*back)(struct ckpt_lower *); /* ckpt-host's main ends in this call */
+    void (*back)(struct ckpt_lower *);        /* ckpt-host's main ends in this call */
 
     /* Set by ckpt-host. */
     uintptr_t thread_pointer; /* of its main thread */

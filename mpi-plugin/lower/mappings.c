@@ -15,7 +15,11 @@
 #include <fcntl.h>
 
 struct reader {
-    enum { IN_START, IN_END, IN_REST } place;
+    enum {
+        IN_START,
+        IN_END,
+        IN_REST
+    } place;
     uint64_t start;
     uint64_t number; /* the number being read */
     struct ckpt_range *ranges;

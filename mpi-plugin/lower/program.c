@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define AUXV_ENTRIES 64
-#define RANDOM_SIZE 16
+#define RANDOM_SIZE  16
 
 static const char platform[] = "x86_64";
 
@@ -80,15 +80,32 @@ static void adapt(const struct ckpt_program *program,
     uint64_t *value = &entry->a_un.a_val;
 
     switch (entry->a_type) {
-    case AT_PHDR: *value = program->headers; break;
-    case AT_PHNUM: *value = program->header_count; break;
-    case AT_ENTRY: *value = program->entry; break;
-    case AT_BASE: *value = 0; break; /* the program itself is the linker */
-    case AT_SYSINFO_EHDR: *value = program->vdso; break;
-    case AT_RANDOM: *value = pointed->random; break;
-    case AT_PLATFORM: *value = pointed->platform; break;
-    case AT_EXECFN: *value = pointed->file_name; break;
-    default: break;
+    case AT_PHDR:
+        *value = program->headers;
+        break;
+    case AT_PHNUM:
+        *value = program->header_count;
+        break;
+    case AT_ENTRY:
+        *value = program->entry;
+        break;
+    case AT_BASE:
+        *value = 0;
+        break; /* the program itself is the linker */
+    case AT_SYSINFO_EHDR:
+        *value = program->vdso;
+        break;
+    case AT_RANDOM:
+        *value = pointed->random;
+        break;
+    case AT_PLATFORM:
+        *value = pointed->platform;
+        break;
+    case AT_EXECFN:
+        *value = pointed->file_name;
+        break;
+    default:
+        break;
     }
 }
 

@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 struct ckpt_program {
-    const char *const *arguments;     /* NULL-terminated */
-    char *const *environment;         /* the application's, NULL-terminated */
-    uint64_t headers;                 /* address of the program headers */
+    const char *const *arguments; /* NULL-terminated */
+    char *const *environment;     /* the application's, NULL-terminated */
+    uint64_t headers;             /* address of the program headers */
     uint64_t header_count;
     uint64_t entry;
     uint64_t vdso;

@@ -12,8 +12,8 @@
 
 /* Debian's shells, by their names in /proc/PID/exe. `ckpt run` has the same
  * list (launcher/cli/launchers/program_file.cpp). */
-static const char *const shells[] = {"sh",   "bash",  "dash", "zsh", "zsh5", "ksh93",
-                                     "mksh", "csh",   "tcsh", "bsd-csh", "fish",
+static const char *const shells[] = {"sh", "bash", "dash", "zsh", "zsh5", "ksh93",
+                                     "mksh", "csh", "tcsh", "bsd-csh", "fish",
                                      "busybox"};
 
 int ckpt_is_shell(void)

@@ -39,9 +39,9 @@ extern volatile int ckpt_pending;
 
 /* Non-zero if beginning and ending a call takes more than a store: several threads may call
  * MPI, application code runs inside a call, or MPI has not begun or has ended. */
-#define CKPT_SLOW_THREADS 1  /* one at a time (SERIALIZED) */
+#define CKPT_SLOW_THREADS  1 /* one at a time (SERIALIZED) */
 #define CKPT_SLOW_CALLBACK 2
-#define CKPT_SLOW_OUTSIDE 4
+#define CKPT_SLOW_OUTSIDE  4
 #define CKPT_SLOW_MULTIPLE 8 /* at once: runtime/thread_context.h */
 extern int ckpt_slow_path;
 void ckpt_begin_long(void);
@@ -151,21 +151,21 @@ static inline void ckpt_let_others(void)
 }
 
 /* The lower half's PMPI_<name>, with its type from mpi.h. */
-#define CKPT_FUNCTION(name)                                                    \
+#define CKPT_FUNCTION(name) \
     ((__typeof__(&PMPI_##name))ckpt_lower_function[CKPT_FN_##name])
 
 /* Calls PMPI_<name> of the lower half and assigns its result to `result`. Only between
  * ckpt_begin and ckpt_end. If the call may have to wait for others, all our structures must
  * be consistent. */
-#define CKPT_CALL(result, name, ...)                                           \
-    do {                                                                       \
-        uintptr_t upper_;                                                      \
-        if (CKPT_MAY_WAIT_##name) {                                            \
-            ckpt_let_others();                                                 \
-        }                                                                      \
-        upper_ = CKPT_MAY_WAIT_##name ? ckpt_enter_to_wait() : ckpt_enter();   \
-        (result) = CKPT_FUNCTION(name)(__VA_ARGS__);                           \
-        ckpt_leave(upper_);                                                    \
+#define CKPT_CALL(result, name, ...)                                         \
+    do {                                                                     \
+        uintptr_t upper_;                                                    \
+        if (CKPT_MAY_WAIT_##name) {                                          \
+            ckpt_let_others();                                               \
+        }                                                                    \
+        upper_ = CKPT_MAY_WAIT_##name ? ckpt_enter_to_wait() : ckpt_enter(); \
+        (result) = CKPT_FUNCTION(name)(__VA_ARGS__);                         \
+        ckpt_leave(upper_);                                                  \
     } while (0)
 
 #endif

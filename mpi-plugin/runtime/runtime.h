@@ -54,7 +54,6 @@ void ckpt_runtime_leave(void);
 /* Ends the program: MPI cannot begin. Context: normal. */
 void ckpt_runtime_give_up(const struct ckpt_failure *failure) __attribute__((noreturn));
 
-
 /* The environment of the launch that this process belongs to at present. */
 char *const *ckpt_runtime_environment(void);
 const char *ckpt_runtime_getenv(const char *name);

@@ -14,20 +14,20 @@
 
 /* The checkpoint that this rank takes part in. */
 struct ckpt_checkpoint {
-    int open;            /* between MPI_Init and MPI_Finalize */
-    int armed;           /* a checkpoint is under way: the gate is closed */
-    int moving;          /* the ranks run on during this checkpoint */
-    int in_doubt;        /* the agent was lost before the cut of this rank: other
-                            ranks may have been cut */
-    int cut_due;         /* CUT came inside a call: obey `cut` after it */
+    int open;     /* between MPI_Init and MPI_Finalize */
+    int armed;    /* a checkpoint is under way: the gate is closed */
+    int moving;   /* the ranks run on during this checkpoint */
+    int in_doubt; /* the agent was lost before the cut of this rank: other
+                     ranks may have been cut */
+    int cut_due;  /* CUT came inside a call: obey `cut` after it */
     struct ckpt_message cut;
-    int hold;            /* wait for the agent's next message */
-    int inside_told;     /* the agent believes this rank to be inside */
-    int waiting_told;    /* the agent believes this rank to be waiting */
-    int vain;            /* consecutive unsuccessful tests */
-    int helping;         /* turns for which it progresses the lower half, for another
-                            rank's sake, before it runs on */
-    uint64_t taken;      /* ckpt_thread_context_times_taken() when last reported */
+    int hold;               /* wait for the agent's next message */
+    int inside_told;        /* the agent believes this rank to be inside */
+    int waiting_told;       /* the agent believes this rank to be waiting */
+    int vain;               /* consecutive unsuccessful tests */
+    int helping;            /* turns for which it progresses the lower half, for another
+                               rank's sake, before it runs on */
+    uint64_t taken;         /* ckpt_thread_context_times_taken() when last reported */
     volatile int signalled; /* a signal came during a service */
     uint64_t epoch;
 };

@@ -19,12 +19,12 @@
 /* A thread that has waited for SPIN_TURNS turns sleeps between turns. Each
  * sleep is a little longer, so the thread is late by a fraction of its waiting
  * time. */
-#define SPIN_TURNS 64
-#define SLEEP_STEP_US 10
+#define SPIN_TURNS     64
+#define SLEEP_STEP_US  10
 #define SLEEP_LIMIT_US 500
 
 /* Time that a thread waits for the lock before it accepts the offer. */
-#define OFFER_NS 10000000
+#define OFFER_NS  10000000
 #define SECOND_NS 1000000000
 
 int ckpt_multiple;
@@ -58,7 +58,11 @@ static struct {
  * has waited long enough passes it to the next ticket. The rank then runs on,
  * and acts as if the service thread were in the lower half (cut/service/service.c).
  */
-enum { NO_OFFER, OFFERED, TAKEN };
+enum {
+    NO_OFFER,
+    OFFERED,
+    TAKEN
+};
 static uint32_t offer;
 static uint64_t times_taken;
 
@@ -148,7 +152,8 @@ static int equip(struct ckpt_thread_context *context)
 static void bring_back(void *context)
 {
     ckpt_thread_context_wait_over();
-    CKPT_INVARIANT(((struct ckpt_thread_context *)context)->depth == 0 && !((struct ckpt_thread_context *)context)->open);
+    CKPT_INVARIANT(((struct ckpt_thread_context *)context)->depth == 0 &&
+                   !((struct ckpt_thread_context *)context)->open);
     pthread_mutex_lock(&list_mutex);
     ((struct ckpt_thread_context *)context)->next_free = free_contexts;
     free_contexts = context;

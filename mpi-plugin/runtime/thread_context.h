@@ -26,12 +26,12 @@
 
 struct ckpt_thread_context {
     struct ckpt_halves *halves;
-    int depth;   /* number of times this thread has taken the lock */
-    int below;   /* lower-half calls the thread is in (operations nest) */
-    int open;    /* the lock is given up in the middle of a call */
-    int serving; /* the service thread's: keeps the lock, whatever it calls */
-    int keeps;   /* the same, even while it runs application code */
-    int offers;  /* the service thread runs application code */
+    int depth;     /* number of times this thread has taken the lock */
+    int below;     /* lower-half calls the thread is in (operations nest) */
+    int open;      /* the lock is given up in the middle of a call */
+    int serving;   /* the service thread's: keeps the lock, whatever it calls */
+    int keeps;     /* the same, even while it runs application code */
+    int offers;    /* the service thread runs application code */
     unsigned vain; /* consecutive unsuccessful turns of a wait loop */
     struct ckpt_thread_context *next_free;
 };

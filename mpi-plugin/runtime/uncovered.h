@@ -48,7 +48,8 @@ static inline void ckpt_uncovered_message(void)
 
 static inline void ckpt_uncovered_end(void)
 {
-    __asm__ volatile("" ::: "memory"); /* other ranks read both */
+    __asm__ volatile("" ::
+                         : "memory"); /* other ranks read both */
     ckpt_independent_self->uncovered_done++;
 }
 

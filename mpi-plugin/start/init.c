@@ -96,7 +96,8 @@ void ckpt_start(int required)
     }
     ckpt_end();
     if (code != MPI_SUCCESS) {
-        (void)ckpt_refuse(&failure, CKPT_REFUSAL_MPI_ERROR, -EIO, "the MPI library fails, code %d", code);
+        (void)ckpt_refuse(&failure, CKPT_REFUSAL_MPI_ERROR, -EIO, "the MPI library fails, code %d",
+                          code);
         ckpt_runtime_give_up(&failure);
     }
     ckpt_runtime_set_phase(CKPT_RUNTIME_ACTIVE);

@@ -62,7 +62,8 @@ int ckpt_load(char *const environment[], uint64_t vdso, struct ckpt_failure *fai
 
     ckpt_runtime_enter(environment, vdso);
     if (ckpt_predefined_count > OBJECT_CAPACITY) {
-        return ckpt_refuse(failure, CKPT_REFUSAL_TOO_MANY_OBJECTS, -E2BIG, "too many predefined MPI objects");
+        return ckpt_refuse(failure, CKPT_REFUSAL_TOO_MANY_OBJECTS, -E2BIG,
+                           "too many predefined MPI objects");
     }
     error = ckpt_lower_library(ckpt_runtime_environment(), library, sizeof(library));
     if (error != 0) {
@@ -95,8 +96,8 @@ static int init_lower(struct ckpt_failure *failure)
     CKPT_CALL(code, Init_thread, NULL, NULL, ckpt_thread_level, &provided);
     if (code != MPI_SUCCESS) {
         return ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
-                         "MPI_Init_thread of the MPI library failed, code %d",
-                         code);
+                           "MPI_Init_thread of the MPI library failed, code %d",
+                           code);
     }
     if (provided < ckpt_thread_level) {
         ckpt_thread_level = provided;
@@ -112,9 +113,9 @@ static int init_lower(struct ckpt_failure *failure)
     if (code == MPI_SUCCESS) {
         code = ckpt_markers_open();
     }
-    return code == MPI_SUCCESS
-               ? 0
-               : ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO, "MPI_Comm_dup failed, code %d", code);
+    return code == MPI_SUCCESS ? 0
+                               : ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
+                                             "MPI_Comm_dup failed, code %d", code);
 }
 
 int ckpt_load_start(struct ckpt_failure *failure)

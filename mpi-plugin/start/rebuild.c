@@ -50,8 +50,8 @@ int ckpt_rebuild(struct ckpt_failure *failure)
     }
     if (code != MPI_SUCCESS) {
         return ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
-                         "the communicators cannot be made again (MPI error %d)",
-                         code);
+                           "the communicators cannot be made again (MPI error %d)",
+                           code);
     }
     error = ckpt_epoch_reload(failure);
     if (error != 0) {
@@ -61,21 +61,21 @@ int ckpt_rebuild(struct ckpt_failure *failure)
         code = rebuild_kind(order[i].kind, order[i].rebuild);
         if (code != MPI_SUCCESS) {
             return ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
-                             "the %s cannot be made again (MPI error %d)",
-                             order[i].name, code);
+                               "the %s cannot be made again (MPI error %d)",
+                               order[i].name, code);
         }
     }
     code = ckpt_windows_rebuild();
     if (code != MPI_SUCCESS) {
         return ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
-                         "the windows cannot be made again (MPI error %d)",
-                         code);
+                           "the windows cannot be made again (MPI error %d)",
+                           code);
     }
     code = ckpt_tool_rebuild(&variable);
     if (code != MPI_SUCCESS) {
         return ckpt_refuse(failure, CKPT_REFUSAL_OTHER_MPI, -ENOTSUP,
-                         "this MPI library has no variable %s for MPI_T (error %d)",
-                         variable, code);
+                           "this MPI library has no variable %s for MPI_T (error %d)",
+                           variable, code);
     }
     return ckpt_mpi_files_rebuild(ckpt_file_content_restore, failure);
 }

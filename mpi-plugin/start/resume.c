@@ -97,7 +97,8 @@ static int await_others(struct ckpt_failure *failure)
     return code == MPI_SUCCESS ? 0
                                : ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
                                              "the ranks cannot come together "
-                                             "(MPI error %d)", code);
+                                             "(MPI error %d)",
+                                             code);
 }
 
 static int load(const struct ckpt_resume_info *info, struct ckpt_failure *failure)
@@ -140,7 +141,7 @@ static int rebuild(const struct ckpt_resume_info *info,
         return ckpt_fail(failure, error, "no memory for the rank page");
     }
     ckpt_busy_set(CKPT_BUSY_FREEZING); /* until the thaw */
-    ckpt_signals_restore(); /* before the agent may send one */
+    ckpt_signals_restore();            /* before the agent may send one */
     ckpt_process_image_settle();
     ckpt_epoch_restarted((const void *)(uintptr_t)info->message_log,
                          info->message_log_size);
@@ -209,8 +210,8 @@ void ckpt_resume(struct ckpt_resume_info *info)
 
     CKPT_INVARIANT(goal != NULL && info->retained_start < info->retained_end);
     ckpt_resumed = 1;
-    ckpt_busy_tell(NULL); /* the page is not mapped yet */
-    ckpt_journal_suspend(); /* its descriptor and its clock do not exist yet */
+    ckpt_busy_tell(NULL);         /* the page is not mapped yet */
+    ckpt_journal_suspend();       /* its descriptor and its clock do not exist yet */
     ckpt_threads_repair_leader(); /* before the lower half's libc */
     ckpt_process_id_restore();
     ckpt_descriptor_room_gone();

@@ -27,23 +27,35 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define GUEST __attribute__((visibility("default")))
+#define GUEST   __attribute__((visibility("default")))
 #define TEXT(x) #x
 #define LINE(x) TEXT(x)
-#define TRY(condition)                                                         \
-    do {                                                                       \
-        if (!(condition)) {                                                    \
-            return "lower_guest.c:" LINE(__LINE__) ": " #condition;            \
-        }                                                                      \
+#define TRY(condition)                                              \
+    do {                                                            \
+        if (!(condition)) {                                         \
+            return "lower_guest.c:" LINE(__LINE__) ": " #condition; \
+        }                                                           \
     } while (0)
 
 #define MIB ((size_t)1 << 20)
 
 /* Symbols that ckpt-host looks up; no test calls them. */
-GUEST int PMPI_Isend(void) { return 1; }
-GUEST int PMPI_Issend(void) { return 1; }
-GUEST int PMPI_Irecv(void) { return 1; }
-GUEST int PMPI_Test(void) { return 1; }
+GUEST int PMPI_Isend(void)
+{
+    return 1;
+}
+GUEST int PMPI_Issend(void)
+{
+    return 1;
+}
+GUEST int PMPI_Irecv(void)
+{
+    return 1;
+}
+GUEST int PMPI_Test(void)
+{
+    return 1;
+}
 
 __attribute__((constructor)) static void end(void)
 {

@@ -28,28 +28,48 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RANGES 4096
+#define RANGES      4096
 #define RESIDUE_MAX (256 * 1024)
 
-#define CHECK(condition, ...)                                                  \
-    do {                                                                       \
-        if (!(condition)) {                                                    \
-            fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #condition);    \
-            fprintf(stderr, __VA_ARGS__);                                      \
-            fprintf(stderr, "\n");                                             \
-            exit(1);                                                           \
-        }                                                                      \
+#define CHECK(condition, ...)                                               \
+    do {                                                                    \
+        if (!(condition)) {                                                 \
+            fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #condition); \
+            fprintf(stderr, __VA_ARGS__);                                   \
+            fprintf(stderr, "\n");                                          \
+            exit(1);                                                        \
+        }                                                                   \
     } while (0)
 
 enum function {
-    INIT, FINALIZE, RANK, SIZE, BARRIER, SEND, RECV, NONE,
-    GUEST_MEMORY, GUEST_DESCRIPTORS, GUEST_THREADS, GUEST_SIGNALS,
-    GUEST_YIELDS, FUNCTIONS,
+    INIT,
+    FINALIZE,
+    RANK,
+    SIZE,
+    BARRIER,
+    SEND,
+    RECV,
+    NONE,
+    GUEST_MEMORY,
+    GUEST_DESCRIPTORS,
+    GUEST_THREADS,
+    GUEST_SIGNALS,
+    GUEST_YIELDS,
+    FUNCTIONS,
 };
 static const char *const function_names[] = {
-    "PMPI_Init", "PMPI_Finalize", "PMPI_Comm_rank", "PMPI_Comm_size",
-    "PMPI_Barrier", "PMPI_Send", "PMPI_Recv", "PMPI_No_such_function",
-    "guest_memory", "guest_descriptors", "guest_threads", "guest_signals",
+    "PMPI_Init",
+    "PMPI_Finalize",
+    "PMPI_Comm_rank",
+    "PMPI_Comm_size",
+    "PMPI_Barrier",
+    "PMPI_Send",
+    "PMPI_Recv",
+    "PMPI_No_such_function",
+    "guest_memory",
+    "guest_descriptors",
+    "guest_threads",
+    "guest_signals",
     "guest_yields",
 };
 static const char *const object_names[] = {"ompi_mpi_comm_world",
@@ -60,16 +80,16 @@ static struct ckpt_lower lower;
 static const char *host;
 
 /* Evaluates a call with the lower half's thread pointer. */
-#define BELOW(call)                                                            \
-    ({                                                                         \
-        uintptr_t upper_ = ckpt_thread_pointer_get();                          \
-        ckpt_thread_pointer_set(lower.thread_pointer);                         \
-        __typeof__(call) result_ = (call);                                     \
-        ckpt_thread_pointer_set(upper_);                                       \
-        result_;                                                               \
+#define BELOW(call)                                    \
+    ({                                                 \
+        uintptr_t upper_ = ckpt_thread_pointer_get();  \
+        ckpt_thread_pointer_set(lower.thread_pointer); \
+        __typeof__(call) result_ = (call);             \
+        ckpt_thread_pointer_set(upper_);               \
+        result_;                                       \
     })
 #define WORLD object[0]
-#define BYTE object[1]
+#define BYTE  object[1]
 
 typedef int (*init_t)(int *, char ***);
 typedef int (*void_t)(void);
@@ -448,7 +468,7 @@ static void mode_guest(void)
 
 /* A thread of the application maps and unmaps memory while the lower half is loaded. */
 #define UPPER_BLOCKS 512
-#define UPPER_SIZE (64 * 1024)
+#define UPPER_SIZE   (64 * 1024)
 static char *volatile upper_blocks[UPPER_BLOCKS];
 static volatile int upper_stop, upper_tid;
 
@@ -534,7 +554,7 @@ static double now(void)
 }
 
 #define ROUND_TRIPS 2000
-#define REPEATS 30
+#define REPEATS     30
 
 static void ping_pong(char *buffer, int size, int first)
 {

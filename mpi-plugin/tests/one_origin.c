@@ -14,7 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW_ID = 7 };
+enum {
+    WINDOW_ID = 7
+};
 
 struct origin_world origin_world;
 

@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CHECK(condition)                                                       \
-    do {                                                                       \
-        if (!(condition)) {                                                    \
-            printf("rank %d, line %d: %s\n", rank, __LINE__, #condition);      \
-            failures++;                                                        \
-        }                                                                      \
+#define CHECK(condition)                                                  \
+    do {                                                                  \
+        if (!(condition)) {                                               \
+            printf("rank %d, line %d: %s\n", rank, __LINE__, #condition); \
+            failures++;                                                   \
+        }                                                                 \
     } while (0)
 
 #define MOST_RANKS 64

@@ -14,7 +14,8 @@
 #include <string>
 #include <sys/wait.h>
 
-namespace {
+namespace
+{
 
 // The command that runs lower_subject on a number of ranks.
 std::string subject(int ranks, const std::string &mode)

@@ -56,7 +56,7 @@ const ckpt_participant &second()
 
 class Participants : public testing::Test
 {
-protected:
+  protected:
     static void SetUpTestSuite()
     {
         EXPECT_STREQ(ckpt_participants_excluded(), "");

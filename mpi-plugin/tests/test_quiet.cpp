@@ -84,7 +84,8 @@ TEST(Quiet, TouchesNothingElse)
 class Traffic
 {
   public:
-    explicit Traffic(bool asks) : asks_(asks) {}
+    explicit Traffic(bool asks)
+        : asks_(asks) {}
 
     /* The content of a part, as the origin has delivered it. */
     struct Part {

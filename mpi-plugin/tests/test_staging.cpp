@@ -292,7 +292,7 @@ namespace
 
 /* The result of a random job whose target takes checkpoints and is then killed. */
 struct Outcome {
-    bool is_replayed; /* the replayed memory is right */
+    bool is_replayed;    /* the replayed memory is right */
     std::size_t records; /* left in the log */
     std::size_t needed;  /* records not in the checkpoint */
 };
@@ -300,7 +300,8 @@ struct Outcome {
 class RandomJob
 {
   public:
-    RandomJob(unsigned seed, std::int64_t bound_error) : random_(seed)
+    RandomJob(unsigned seed, std::int64_t bound_error)
+        : random_(seed)
     {
         origin_open(1 << 16, 0);
         origin_world.bound_error = bound_error;

@@ -33,7 +33,8 @@ struct Known {
 class Ring
 {
   public:
-    explicit Ring(bool is_writes) : memory_(ckpt_log_size(capacity) / sizeof(std::uint64_t))
+    explicit Ring(bool is_writes)
+        : memory_(ckpt_log_size(capacity) / sizeof(std::uint64_t))
     {
         log = reinterpret_cast<ckpt_volatile_log *>(memory_.data());
         ckpt_log_format(log, capacity);

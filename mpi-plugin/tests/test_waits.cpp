@@ -76,7 +76,9 @@ class Waits : public testing::Test
   protected:
     static void SetUpTestSuite()
     {
-        ASSERT_EQ(ckpt_threads_open(checkpoint_signal, [](int) {}, nullptr), 0);
+        ASSERT_EQ(ckpt_threads_open(
+                      checkpoint_signal, [](int) {}, nullptr),
+                  0);
     }
 };
 
@@ -273,7 +275,9 @@ TEST_F(Waits, ASignalThatCameMeanwhileEndsThem)
     long number = -1;
     while (number != SYS_nanosleep && number != SYS_clock_nanosleep) {
         FILE *file = std::fopen(("/proc/self/task/" + std::to_string(tid) +
-                                 "/syscall").c_str(), "r");
+                                 "/syscall")
+                                    .c_str(),
+                                "r");
         if (file != nullptr) {
             if (std::fscanf(file, "%ld", &number) != 1) {
                 number = -1;

@@ -23,16 +23,16 @@ extern "C" {
 
 /* The result of a checkpoint request. */
 enum {
-    CKPT_REFUSED = -1,   /* none was taken; ckpt_reason() tells why */
-    CKPT_ABSENT = 0,     /* checkpointing is inactive, or no checkpoint was due */
-    CKPT_TAKEN = 1,      /* the checkpoint exists; this is the original run */
-    CKPT_RESTARTED = 2,  /* the program was restarted from the checkpoint */
-    CKPT_ASKED = 3       /* requested; the checkpoint will be taken when possible */
+    CKPT_REFUSED = -1,  /* none was taken; ckpt_reason() tells why */
+    CKPT_ABSENT = 0,    /* checkpointing is inactive, or no checkpoint was due */
+    CKPT_TAKEN = 1,     /* the checkpoint exists; this is the original run */
+    CKPT_RESTARTED = 2, /* the program was restarted from the checkpoint */
+    CKPT_ASKED = 3      /* requested; the checkpoint will be taken when possible */
 };
 
 /* Flags of ckpt_checkpoint(). */
 #define CKPT_WAIT 1u /* return when the checkpoint is on disk */
-#define CKPT_ALL 2u  /* all ranks call this; the last call begins the checkpoint */
+#define CKPT_ALL  2u /* all ranks call this; the last call begins the checkpoint */
 
 /* Functions to run around a checkpoint; see ckpt_hooks_add(). */
 struct ckpt_hooks {

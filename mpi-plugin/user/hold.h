@@ -62,7 +62,7 @@ void ckpt_hold_count_hooks(int change);
 
 /* The reason why a thread stays at a safe point. */
 struct ckpt_stay {
-    void (*begin)(struct ckpt_stay *stay);   /* called when the rank can be saved */
+    void (*begin)(struct ckpt_stay *stay); /* called when the rank can be saved */
     int (*is_done)(const struct ckpt_stay *stay);
 };
 

@@ -14,22 +14,22 @@ struct ckpt_hold {
     int regions; /* depth of no-checkpoint regions, summed over the threads */
     int only_at_safe_points;
     int hooks;
-    int staying;        /* threads that stay at a safe point */
-    uint64_t stays_at;  /* safe point of the thread with the hooks; or 0 */
-    uint64_t places;    /* number of safe points reached */
-    int refused;        /* the agent waits until this rank can be saved */
-    int can_be_saved;   /* must still be sent to the agent */
-    uint64_t stop_at;   /* the safe point to stay at; 0: no request waits */
-    uint64_t captured;  /* number of times the memory was saved */
+    int staying;       /* threads that stay at a safe point */
+    uint64_t stays_at; /* safe point of the thread with the hooks; or 0 */
+    uint64_t places;   /* number of safe points reached */
+    int refused;       /* the agent waits until this rank can be saved */
+    int can_be_saved;  /* must still be sent to the agent */
+    uint64_t stop_at;  /* the safe point to stay at; 0: no request waits */
+    uint64_t captured; /* number of times the memory was saved */
     uint64_t restarts;
 };
 
 extern struct ckpt_hold ckpt_hold;
 
-#define GET(variable) __atomic_load_n(&(variable), __ATOMIC_SEQ_CST)
+#define GET(variable)        __atomic_load_n(&(variable), __ATOMIC_SEQ_CST)
 #define SET(variable, value) __atomic_store_n(&(variable), value, __ATOMIC_SEQ_CST)
 #define ADD(variable, value) __atomic_add_fetch(&(variable), value, __ATOMIC_SEQ_CST)
-#define SWAP(variable, value)                                                  \
+#define SWAP(variable, value) \
     __atomic_exchange_n(&(variable), value, __ATOMIC_SEQ_CST)
 
 /* Returns milliseconds of the monotonic clock. Context: any. */

@@ -98,63 +98,63 @@ static int Win_get(MPI_Win win, int keyval, void *value, int *flag)
  * MPI_X_set_attr, the type of its handle, its kind, how to check the handle, and the
  * object that gets its errors (an expression of `object`).
  */
-#define KEYVALS_AND_ATTRIBUTES(X, type, kind, valid, bad, where)                \
-    int PMPI_##X##_create_keyval(MPI_##X##_copy_attr_function *copy,            \
-                                 MPI_##X##_delete_attr_function *delete,        \
-                                 int *keyval, void *extra)                      \
-    {                                                                           \
-        CKPT_INSIDE("MPI_" #X "_create_keyval");                                \
-        CKPT_REQUIRE(copy != NULL && delete != NULL && keyval != NULL, NULL,    \
-                     MPI_ERR_ARG, "MPI_" #X "_create_keyval");                  \
-        int code = ckpt_keyval_create(kind, CKPT_C, (void *)copy,               \
-                                      (void *)delete, extra, keyval);           \
-                                                                                \
-        return RESULT(NULL, code, "MPI_" #X "_create_keyval");                  \
-    }                                                                           \
-    CKPT_ALIAS(X##_create_keyval);                                              \
-                                                                                \
-    int PMPI_##X##_free_keyval(int *keyval)                                     \
-    {                                                                           \
-        CKPT_INSIDE("MPI_" #X "_free_keyval");                                  \
-        CKPT_REQUIRE(keyval != NULL, NULL, MPI_ERR_ARG,                         \
-                     "MPI_" #X "_free_keyval");                                 \
-        int code = ckpt_keyval_free(kind, keyval);                              \
-                                                                                \
-        return RESULT(NULL, code, "MPI_" #X "_free_keyval");                    \
-    }                                                                           \
-    CKPT_ALIAS(X##_free_keyval);                                                \
-                                                                                \
-    int PMPI_##X##_set_attr(type object, int keyval, void *pointer)             \
-    {                                                                           \
-        CKPT_INSIDE("MPI_" #X "_set_attr");                                     \
-        CKPT_REQUIRE(valid(object), NULL, bad, "MPI_" #X "_set_attr");          \
-        struct ckpt_value value = {.language = CKPT_C, .pointer = pointer};     \
-        int code = ckpt_attribute_set(&object->handle, keyval, value);          \
-                                                                                \
-        return RESULT(where, code, "MPI_" #X "_set_attr");                      \
-    }                                                                           \
-    CKPT_ALIAS(X##_set_attr);                                                   \
-                                                                                \
-    int PMPI_##X##_get_attr(type object, int keyval, void *value, int *flag)    \
-    {                                                                           \
-        CKPT_INSIDE("MPI_" #X "_get_attr");                                     \
-        CKPT_REQUIRE(valid(object), NULL, bad, "MPI_" #X "_get_attr");          \
-        CKPT_REQUIRE(value != NULL && flag != NULL, where, MPI_ERR_ARG,         \
-                     "MPI_" #X "_get_attr");                                    \
-        int code = X##_get(object, keyval, value, flag);                        \
-                                                                                \
-        return RESULT(where, code, "MPI_" #X "_get_attr");                      \
-    }                                                                           \
-    CKPT_ALIAS(X##_get_attr);                                                   \
-                                                                                \
-    int PMPI_##X##_delete_attr(type object, int keyval)                         \
-    {                                                                           \
-        CKPT_INSIDE("MPI_" #X "_delete_attr");                                  \
-        CKPT_REQUIRE(valid(object), NULL, bad, "MPI_" #X "_delete_attr");       \
-        int code = ckpt_attribute_delete(&object->handle, keyval);              \
-                                                                                \
-        return RESULT(where, code, "MPI_" #X "_delete_attr");                   \
-    }                                                                           \
+#define KEYVALS_AND_ATTRIBUTES(X, type, kind, valid, bad, where)             \
+    int PMPI_##X##_create_keyval(MPI_##X##_copy_attr_function *copy,         \
+                                 MPI_##X##_delete_attr_function *delete,     \
+                                 int *keyval, void *extra)                   \
+    {                                                                        \
+        CKPT_INSIDE("MPI_" #X "_create_keyval");                             \
+        CKPT_REQUIRE(copy != NULL && delete != NULL && keyval != NULL, NULL, \
+                     MPI_ERR_ARG, "MPI_" #X "_create_keyval");               \
+        int code = ckpt_keyval_create(kind, CKPT_C, (void *)copy,            \
+                                      (void *)delete, extra, keyval);        \
+                                                                             \
+        return RESULT(NULL, code, "MPI_" #X "_create_keyval");               \
+    }                                                                        \
+    CKPT_ALIAS(X##_create_keyval);                                           \
+                                                                             \
+    int PMPI_##X##_free_keyval(int *keyval)                                  \
+    {                                                                        \
+        CKPT_INSIDE("MPI_" #X "_free_keyval");                               \
+        CKPT_REQUIRE(keyval != NULL, NULL, MPI_ERR_ARG,                      \
+                     "MPI_" #X "_free_keyval");                              \
+        int code = ckpt_keyval_free(kind, keyval);                           \
+                                                                             \
+        return RESULT(NULL, code, "MPI_" #X "_free_keyval");                 \
+    }                                                                        \
+    CKPT_ALIAS(X##_free_keyval);                                             \
+                                                                             \
+    int PMPI_##X##_set_attr(type object, int keyval, void *pointer)          \
+    {                                                                        \
+        CKPT_INSIDE("MPI_" #X "_set_attr");                                  \
+        CKPT_REQUIRE(valid(object), NULL, bad, "MPI_" #X "_set_attr");       \
+        struct ckpt_value value = {.language = CKPT_C, .pointer = pointer};  \
+        int code = ckpt_attribute_set(&object->handle, keyval, value);       \
+                                                                             \
+        return RESULT(where, code, "MPI_" #X "_set_attr");                   \
+    }                                                                        \
+    CKPT_ALIAS(X##_set_attr);                                                \
+                                                                             \
+    int PMPI_##X##_get_attr(type object, int keyval, void *value, int *flag) \
+    {                                                                        \
+        CKPT_INSIDE("MPI_" #X "_get_attr");                                  \
+        CKPT_REQUIRE(valid(object), NULL, bad, "MPI_" #X "_get_attr");       \
+        CKPT_REQUIRE(value != NULL && flag != NULL, where, MPI_ERR_ARG,      \
+                     "MPI_" #X "_get_attr");                                 \
+        int code = X##_get(object, keyval, value, flag);                     \
+                                                                             \
+        return RESULT(where, code, "MPI_" #X "_get_attr");                   \
+    }                                                                        \
+    CKPT_ALIAS(X##_get_attr);                                                \
+                                                                             \
+    int PMPI_##X##_delete_attr(type object, int keyval)                      \
+    {                                                                        \
+        CKPT_INSIDE("MPI_" #X "_delete_attr");                               \
+        CKPT_REQUIRE(valid(object), NULL, bad, "MPI_" #X "_delete_attr");    \
+        int code = ckpt_attribute_delete(&object->handle, keyval);           \
+                                                                             \
+        return RESULT(where, code, "MPI_" #X "_delete_attr");                \
+    }                                                                        \
     CKPT_ALIAS(X##_delete_attr)
 
 KEYVALS_AND_ATTRIBUTES(Comm, MPI_Comm, CKPT_COMM, ckpt_communicator_valid,

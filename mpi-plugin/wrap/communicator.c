@@ -23,19 +23,19 @@
  * Runs the lower call `name` and the agreement on the id inside a clocked
  * collective on `parent`; `fresh` and `code` are local variables.
  */
-#define MAKE(code, fresh, parent, name, ...)                                   \
-    do {                                                                       \
-        uintptr_t upper_;                                                      \
-        CKPT_COLLECTIVE_ENTRY();                                               \
-        ckpt_collective_set((parent), CKPT_COLLECTIVE_REDO);                   \
-        upper_ = ckpt_enter_to_wait();                                         \
-        (code) = CKPT_FUNCTION(name)(__VA_ARGS__, &(fresh).lower);             \
-        if ((code) == MPI_SUCCESS) {                                           \
-            (code) = ckpt_communicator_agree(&(fresh));                        \
-        }                                                                      \
-        ckpt_clock_leave((parent)->clock);                                     \
-        ckpt_leave(upper_);                                                    \
-        ckpt_state = CKPT_STATE_CRITICAL;                                      \
+#define MAKE(code, fresh, parent, name, ...)                       \
+    do {                                                           \
+        uintptr_t upper_;                                          \
+        CKPT_COLLECTIVE_ENTRY();                                   \
+        ckpt_collective_set((parent), CKPT_COLLECTIVE_REDO);       \
+        upper_ = ckpt_enter_to_wait();                             \
+        (code) = CKPT_FUNCTION(name)(__VA_ARGS__, &(fresh).lower); \
+        if ((code) == MPI_SUCCESS) {                               \
+            (code) = ckpt_communicator_agree(&(fresh));            \
+        }                                                          \
+        ckpt_clock_leave((parent)->clock);                         \
+        ckpt_leave(upper_);                                        \
+        ckpt_state = CKPT_STATE_CRITICAL;                          \
     } while (0)
 
 static int adopt(const struct ckpt_new_communicator *fresh, MPI_Comm parent,
@@ -104,11 +104,11 @@ static int finish_dup(int code, MPI_Comm from, MPI_Comm *to, const char *name)
     return code == MPI_SUCCESS ? code : ckpt_error(from, code, name);
 }
 
-#define REQUIRE(comm, name)                                                    \
-    do {                                                                       \
-        if (!ckpt_communicator_valid(comm)) {                                  \
-            return ckpt_error(NULL, MPI_ERR_COMM, (name));                     \
-        }                                                                      \
+#define REQUIRE(comm, name)                                \
+    do {                                                   \
+        if (!ckpt_communicator_valid(comm)) {              \
+            return ckpt_error(NULL, MPI_ERR_COMM, (name)); \
+        }                                                  \
     } while (0)
 
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *new_comm)
@@ -260,17 +260,17 @@ CKPT_ALIAS(Comm_split_type);
 
 /* A call that is collective over only some members has no clock: the checkpoint waits
  * for a rank inside it (CKPT_STATE_CRITICAL in the lower half). */
-#define MAKE_UNCLOCKED(code, fresh, name, ...)                                 \
-    do {                                                                       \
-        uintptr_t upper_;                                                      \
-        ckpt_begin();                                                          \
-        ckpt_let_others();                                                     \
-        upper_ = ckpt_enter_to_wait();                                         \
-        (code) = CKPT_FUNCTION(name)(__VA_ARGS__, &(fresh).lower);             \
-        if ((code) == MPI_SUCCESS) {                                           \
-            (code) = ckpt_communicator_agree(&(fresh));                        \
-        }                                                                      \
-        ckpt_leave(upper_);                                                    \
+#define MAKE_UNCLOCKED(code, fresh, name, ...)                     \
+    do {                                                           \
+        uintptr_t upper_;                                          \
+        ckpt_begin();                                              \
+        ckpt_let_others();                                         \
+        upper_ = ckpt_enter_to_wait();                             \
+        (code) = CKPT_FUNCTION(name)(__VA_ARGS__, &(fresh).lower); \
+        if ((code) == MPI_SUCCESS) {                               \
+            (code) = ckpt_communicator_agree(&(fresh));            \
+        }                                                          \
+        ckpt_leave(upper_);                                        \
     } while (0)
 
 int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag,

@@ -17,11 +17,11 @@
 
 #define NAME_SIZE (PATH_MAX + 16) /* with a ROMIO file-system prefix */
 
-#define REQUIRE(file, name)                                                    \
-    do {                                                                       \
-        if (ckpt_mpi_file_of(file) == NULL) {                                  \
-            return ckpt_error(MPI_FILE_NULL, MPI_ERR_FILE, (name));            \
-        }                                                                      \
+#define REQUIRE(file, name)                                         \
+    do {                                                            \
+        if (ckpt_mpi_file_of(file) == NULL) {                       \
+            return ckpt_error(MPI_FILE_NULL, MPI_ERR_FILE, (name)); \
+        }                                                           \
     } while (0)
 
 /* Duplicates the communicator and opens the file on the duplicate, so that the file outlives

@@ -110,8 +110,8 @@ static int is_partitioned(MPI_Request request, int sends)
            request->partitioned->sends == sends;
 }
 
-#define REQUIRE_STARTED(request, name)                                         \
-    CKPT_REQUIRE(is_partitioned((request), 1) && (request)->active, NULL,      \
+#define REQUIRE_STARTED(request, name)                                    \
+    CKPT_REQUIRE(is_partitioned((request), 1) && (request)->active, NULL, \
                  MPI_ERR_REQUEST, (name))
 
 int PMPI_Pready(int partition, MPI_Request request)

@@ -10,10 +10,10 @@
 #include <string.h>
 
 static struct {
-    int count;        /* elements of `given`; 0: no array is kept */
-    int active;       /* elements of `owner` and `lower` */
-    int room;         /* capacity of each of the three */
-    uint64_t changes; /* ckpt_request_changes when the array was kept */
+    int count;          /* elements of `given`; 0: no array is kept */
+    int active;         /* elements of `owner` and `lower` */
+    int room;           /* capacity of each of the three */
+    uint64_t changes;   /* ckpt_request_changes when the array was kept */
     MPI_Request *given; /* copy of the application's array */
     MPI_Request *owner; /* its requests that are not MPI_REQUEST_NULL */
     MPI_Request *lower; /* their requests in the lower half */

@@ -197,7 +197,7 @@ static int receive_held(void *buffer, int count, MPI_Datatype datatype,
                         int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     int code = ckpt_check_arguments(CKPT_REQUEST_RECEIVE, buffer, count, datatype,
-                               source, tag, comm, 0);
+                                    source, tag, comm, 0);
 
     return code != MPI_SUCCESS ? code
                                : finish_receive(buffer, count, datatype, source,

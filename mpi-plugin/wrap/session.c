@@ -29,7 +29,7 @@ static const struct {
     {"MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE},
 };
 
-#define REQUIRE(session, name)                                                 \
+#define REQUIRE(session, name) \
     CKPT_REQUIRE(ckpt_session_valid(session), NULL, MPI_ERR_SESSION, (name))
 
 /* Returns the thread level that the info asks for. */

@@ -10,10 +10,10 @@
 _Static_assert(sizeof(MPI_F08_status) == sizeof(MPI_Status),
                "a status is the same in C and in mpi_f08");
 
-#define REQUIRE_STATUSES(from, to, name)                                       \
-    do {                                                                       \
-        CKPT_REQUIRE((from) != NULL && (to) != NULL, NULL, MPI_ERR_IN_STATUS,  \
-                     (name));                                                  \
+#define REQUIRE_STATUSES(from, to, name)                                      \
+    do {                                                                      \
+        CKPT_REQUIRE((from) != NULL && (to) != NULL, NULL, MPI_ERR_IN_STATUS, \
+                     (name));                                                 \
     } while (0)
 
 int PMPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status)

@@ -11,13 +11,13 @@
 #include "wrap/support.h"
 
 /* Runs a lower-half call and ends the function with its code. */
-#define FORWARD(name, ...)                     \
-    do {                                       \
-        int code_;                             \
-        ckpt_begin();                          \
-        CKPT_CALL(code_, name, __VA_ARGS__);   \
-        ckpt_end();                            \
-        return code_;                          \
+#define FORWARD(name, ...)                   \
+    do {                                     \
+        int code_;                           \
+        ckpt_begin();                        \
+        CKPT_CALL(code_, name, __VA_ARGS__); \
+        ckpt_end();                          \
+        return code_;                        \
     } while (0)
 
 #define REQUIRE(condition, code) \
@@ -308,20 +308,19 @@ static MPI_T_pvar_handle lower_pvar(MPI_T_pvar_handle handle)
 
 /* Calls `name` for one handle or all of them; `running`: their state afterwards, or
  * -1. */
-#define ON_VARIABLE(name, running, ...)                                      \
-    do {                                                                     \
-        int code_ = valid_session(session, handle);                          \
-        if (code_ != MPI_SUCCESS) {                                          \
-            return code_;                                                    \
-        }                                                                    \
-        ckpt_begin();                                                        \
-        CKPT_CALL(code_, name, lower_of(session), lower_pvar(handle)         \
-                  __VA_OPT__(, ) __VA_ARGS__);                               \
-        if (code_ == MPI_SUCCESS && (running) >= 0) {                        \
-            ckpt_tool_run((void *)session, handle, (running));               \
-        }                                                                    \
-        ckpt_end();                                                          \
-        return code_;                                                        \
+#define ON_VARIABLE(name, running, ...)                                                           \
+    do {                                                                                          \
+        int code_ = valid_session(session, handle);                                               \
+        if (code_ != MPI_SUCCESS) {                                                               \
+            return code_;                                                                         \
+        }                                                                                         \
+        ckpt_begin();                                                                             \
+        CKPT_CALL(code_, name, lower_of(session), lower_pvar(handle) __VA_OPT__(, ) __VA_ARGS__); \
+        if (code_ == MPI_SUCCESS && (running) >= 0) {                                             \
+            ckpt_tool_run((void *)session, handle, (running));                                    \
+        }                                                                                         \
+        ckpt_end();                                                                               \
+        return code_;                                                                             \
     } while (0)
 
 int PMPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)

@@ -98,26 +98,26 @@ static int adopt(const struct ckpt_new_communicator *fresh, MPI_Comm parent,
 }
 
 /* A wrapper for a topology constructor: `call` is its lower call. */
-#define TOPOLOGY_WRAPPER(parent, call, name, read, new_comm)                   \
-    do {                                                                       \
-        struct ckpt_new_communicator fresh_;                                   \
-        uintptr_t upper_;                                                      \
-        int made_;                                                             \
-        CKPT_COLLECTIVE_ENTRY();                                               \
-        ckpt_collective_set((parent), CKPT_COLLECTIVE_REDO);                   \
-        upper_ = ckpt_enter_to_wait();                                         \
-        made_ = call;                                                          \
-        if (made_ == MPI_SUCCESS) {                                            \
-            made_ = ckpt_communicator_agree(&fresh_);                          \
-        }                                                                      \
-        ckpt_clock_leave((parent)->clock);                                     \
-        ckpt_leave(upper_);                                                    \
-        ckpt_state = CKPT_STATE_CRITICAL;                                      \
-        if (made_ == MPI_SUCCESS) {                                            \
-            made_ = adopt(&fresh_, (parent), (read), (name), CKPT_SITE,        \
-                          (new_comm));                                         \
-        }                                                                      \
-        CKPT_RETURN((parent), made_, (name));                                  \
+#define TOPOLOGY_WRAPPER(parent, call, name, read, new_comm)            \
+    do {                                                                \
+        struct ckpt_new_communicator fresh_;                            \
+        uintptr_t upper_;                                               \
+        int made_;                                                      \
+        CKPT_COLLECTIVE_ENTRY();                                        \
+        ckpt_collective_set((parent), CKPT_COLLECTIVE_REDO);            \
+        upper_ = ckpt_enter_to_wait();                                  \
+        made_ = call;                                                   \
+        if (made_ == MPI_SUCCESS) {                                     \
+            made_ = ckpt_communicator_agree(&fresh_);                   \
+        }                                                               \
+        ckpt_clock_leave((parent)->clock);                              \
+        ckpt_leave(upper_);                                             \
+        ckpt_state = CKPT_STATE_CRITICAL;                               \
+        if (made_ == MPI_SUCCESS) {                                     \
+            made_ = adopt(&fresh_, (parent), (read), (name), CKPT_SITE, \
+                          (new_comm));                                  \
+        }                                                               \
+        CKPT_RETURN((parent), made_, (name));                           \
     } while (0)
 
 int PMPI_Cart_create(MPI_Comm comm, int dimensions, const int dims[],
@@ -163,7 +163,9 @@ CKPT_ALIAS(Graph_create);
  * about -27. A faster rank may already be in one of the first 25 collectives, which create the
  * communicator. A slower rank would receive that message as edges, and the ranks hang. So 25
  * collectives of our own run before. */
-enum { COLLECTIVES_UNDER_TAGS_OF_EDGES = 25 };
+enum {
+    COLLECTIVES_UNDER_TAGS_OF_EDGES = 25
+};
 
 /* Takes part in nonblocking collectives of all members. Context: normal, with the lower thread
  * pointer. */

@@ -175,16 +175,16 @@ static int finish(MPI_Win win, MPI_Info info, MPI_Comm comm, MPI_Win *win_p)
     CKPT_RETURN(comm, code, name);
 }
 
-#define REQUIRE(name, size, unit, info, comm, win)                             \
-    do {                                                                       \
-        int wrong_;                                                            \
-        if (!ckpt_communicator_valid(comm)) {                                  \
-            return ckpt_error(NULL, MPI_ERR_COMM, (name));                     \
-        }                                                                      \
-        wrong_ = wrong_argument((size), (unit), (info), (comm), (win));        \
-        if (wrong_ != MPI_SUCCESS) {                                           \
-            return ckpt_error((comm), wrong_, (name));                         \
-        }                                                                      \
+#define REQUIRE(name, size, unit, info, comm, win)                      \
+    do {                                                                \
+        int wrong_;                                                     \
+        if (!ckpt_communicator_valid(comm)) {                           \
+            return ckpt_error(NULL, MPI_ERR_COMM, (name));              \
+        }                                                               \
+        wrong_ = wrong_argument((size), (unit), (info), (comm), (win)); \
+        if (wrong_ != MPI_SUCCESS) {                                    \
+            return ckpt_error((comm), wrong_, (name));                  \
+        }                                                               \
     } while (0)
 
 int PMPI_Win_create(void *base, MPI_Aint size, int unit, MPI_Info info,

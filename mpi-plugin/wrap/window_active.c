@@ -15,7 +15,10 @@
 
 #include <stdlib.h>
 
-enum { TAG_POSTED = 1, TAG_COMPLETE };
+enum {
+    TAG_POSTED = 1,
+    TAG_COMPLETE
+};
 
 /* ---- Fences --------------------------------------------------------------- */
 
@@ -42,7 +45,7 @@ int PMPI_Win_fence(int assert, MPI_Win win)
     if (win->independent != NULL) {
         code = ckpt_sync_fence(win);
         win->fence =
-            assert & MPI_MODE_NOSUCCEED ? CKPT_FENCE_NONE : CKPT_FENCE_OPEN;
+            assert &MPI_MODE_NOSUCCEED ? CKPT_FENCE_NONE : CKPT_FENCE_OPEN;
         CKPT_RETURN(win, code, "MPI_Win_fence");
     }
     code = ckpt_window_flush(win);
@@ -56,7 +59,7 @@ int PMPI_Win_fence(int assert, MPI_Win win)
         code = ckpt_window_sync_memory(win);
     }
     win->fence =
-        assert & MPI_MODE_NOSUCCEED ? CKPT_FENCE_NONE : CKPT_FENCE_OPEN;
+        assert &MPI_MODE_NOSUCCEED ? CKPT_FENCE_NONE : CKPT_FENCE_OPEN;
     CKPT_RETURN(win, code, "MPI_Win_fence");
 }
 CKPT_ALIAS(Win_fence);

@@ -19,7 +19,7 @@
 
 #include <sched.h>
 
-#define EXCLUSIVE (UINT64_C(1) << 32) /* an exclusive holder, in a rank's word */
+#define EXCLUSIVE  (UINT64_C(1) << 32) /* an exclusive holder, in a rank's word */
 #define EVERYWHERE (UINT64_C(1) << 32) /* a holder of all locks, in rank 0's */
 
 /* ---- Words ---------------------------------------------------------------- */
@@ -159,7 +159,7 @@ int PMPI_Win_lock(int type, int rank, int assert, MPI_Win win)
     CKPT_REQUIRE_WINDOW(win, check_lock(type, rank, assert, win),
                         "MPI_Win_lock");
     ckpt_begin();
-    if ((assert & MPI_MODE_NOCHECK) == 0) {
+    if ((assert &MPI_MODE_NOCHECK) == 0) {
         lock = type == MPI_LOCK_EXCLUSIVE ? CKPT_LOCK_EXCLUSIVE
                                           : CKPT_LOCK_SHARED;
     }
@@ -265,7 +265,7 @@ int PMPI_Win_lock_all(int assert, MPI_Win win)
 
     CKPT_REQUIRE_WINDOW(win, check_lock_all(assert, win), "MPI_Win_lock_all");
     ckpt_begin();
-    lock = assert & MPI_MODE_NOCHECK ? CKPT_LOCK_UNCHECKED : CKPT_LOCK_SHARED;
+    lock = assert &MPI_MODE_NOCHECK ? CKPT_LOCK_UNCHECKED : CKPT_LOCK_SHARED;
     if (win->independent != NULL) {
         code = ckpt_sync_lock_all(win, lock);
     } else if (lock == CKPT_LOCK_SHARED) {

@@ -10,16 +10,16 @@
 
 /* Refuses a null handle, and then other errors: `code` is evaluated only for a
  * valid window. */
-#define CKPT_REQUIRE_WINDOW(win, code, name)                                   \
-    do {                                                                       \
-        int wrong_;                                                            \
-        if (!ckpt_window_valid(win)) {                                         \
-            return ckpt_error(NULL, MPI_ERR_WIN, (name));                      \
-        }                                                                      \
-        wrong_ = (code);                                                       \
-        if (wrong_ != MPI_SUCCESS) {                                           \
-            return ckpt_error((win), wrong_, (name));                          \
-        }                                                                      \
+#define CKPT_REQUIRE_WINDOW(win, code, name)              \
+    do {                                                  \
+        int wrong_;                                       \
+        if (!ckpt_window_valid(win)) {                    \
+            return ckpt_error(NULL, MPI_ERR_WIN, (name)); \
+        }                                                 \
+        wrong_ = (code);                                  \
+        if (wrong_ != MPI_SUCCESS) {                      \
+            return ckpt_error((win), wrong_, (name));     \
+        }                                                 \
     } while (0)
 
 /* Returns MPI_ERR_ASSERT if the assertion has bits that the call does not

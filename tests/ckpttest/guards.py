@@ -93,9 +93,9 @@ def python(files):
 
 
 def layout(files):
-    """clang-format: the layout of C and C++ (.clang-format, tests/format)."""
+    """clang-format: the layout of C and C++ (.clang-format, tests/format); long lines."""
     tool("clang-format")
-    text = "".join(formatting.differences(files))
+    text = "".join([*formatting.differences(files), *formatting.long_lines(files)])
     return [text] if text else []
 
 

@@ -8,7 +8,7 @@
 #include "probes/probe.h"
 
 #define COUNT 5
-#define OPS (4 * PLAIN_COLLECTIVES)
+#define OPS   (4 * PLAIN_COLLECTIVES)
 #define TRIES 1000 /* enough for messages that need no wait */
 
 static struct collective_op op[OPS];

@@ -7,7 +7,7 @@
 #include "probes/probe.h"
 
 #define COUNT 5
-#define OPS (2 * PLAIN_COLLECTIVES)
+#define OPS   (2 * PLAIN_COLLECTIVES)
 
 static struct collective_op op[OPS];
 

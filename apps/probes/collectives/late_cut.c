@@ -16,7 +16,11 @@
 #define LOOK_US   2000
 #define CAST_US   10000
 
-enum tag { UNRECEIVED = 1, LOOKED, SEEN };
+enum tag {
+    UNRECEIVED = 1,
+    LOOKED,
+    SEEN
+};
 
 static uint64_t values[CASTS];
 static MPI_Request casts[CASTS], unreceived;

@@ -50,7 +50,7 @@ int main(int argc, char **argv)
     if (probe_rank == 0) {
         begin(1, 1);
         MPI_Send(NULL, 0, MPI_INT, 1, 1, MPI_COMM_WORLD);
-    /* This needs messages that follow the other's call. */
+        /* This needs messages that follow the other's call. */
     } else {
         MPI_Recv(NULL, 0, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }

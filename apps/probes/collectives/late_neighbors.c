@@ -8,7 +8,7 @@
 
 #define COUNT 5
 #define KINDS (ALL_COLLECTIVES - PLAIN_COLLECTIVES)
-#define OPS (3 * KINDS)
+#define OPS   (3 * KINDS)
 
 static struct collective_op op[OPS];
 static MPI_Comm topology[3];

@@ -7,11 +7,11 @@
 #include "collective_op.h"
 #include "probes/probe.h"
 
-#define OPS 7
+#define OPS   7
 #define TRIES 1000
 
-static const enum collective what[OPS] = {BARRIER, REDUCE,    BCAST, ALLREDUCE,
-                                          GATHER,  ALLGATHER, SCAN};
+static const enum collective what[OPS] = {BARRIER, REDUCE, BCAST, ALLREDUCE,
+                                          GATHER, ALLGATHER, SCAN};
 static struct collective_op op[OPS];
 static MPI_Comm twin;
 

@@ -15,10 +15,19 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
-#define LONG 1000     /* seconds, of those that do not expire */
-#define TOLERANCE 0.5 /* seconds, of timers that do not expire */
+#define LONG      1000 /* seconds, of those that do not expire */
+#define TOLERANCE 0.5  /* seconds, of timers that do not expire */
 
-enum { RUNNING, ABSOLUTE, EXPIRED, PERIODIC, COARSE, DISARMED, FAST, TIMERS };
+enum {
+    RUNNING,
+    ABSOLUTE,
+    EXPIRED,
+    PERIODIC,
+    COARSE,
+    DISARMED,
+    FAST,
+    TIMERS
+};
 
 static int timers[TIMERS], signals, twin, epoll;
 static double armed_at, armed_time_of_day;

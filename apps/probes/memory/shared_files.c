@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#define PAGE 4096ul
+#define PAGE      4096ul
 #define FILE_SIZE 10000
 
 static char *written, *posix[2], *code;

@@ -9,7 +9,12 @@
 
 #define LARGE 200000
 
-enum { RECEIVE, LARGE_MESSAGE, SYNCHRONOUS, COUNT };
+enum {
+    RECEIVE,
+    LARGE_MESSAGE,
+    SYNCHRONOUS,
+    COUNT
+};
 
 static MPI_Comm comms[COUNT];
 static MPI_Request requests[COUNT];

@@ -7,7 +7,9 @@
 
 int main(int argc, char **argv)
 {
-    enum { COUNT = 1000 };
+    enum {
+        COUNT = 1000
+    };
     static int numbers[COUNT];
     MPI_Request request = MPI_REQUEST_NULL;
 

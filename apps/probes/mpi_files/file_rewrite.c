@@ -5,7 +5,7 @@
  */
 #include "probes/probe.h"
 
-#define COUNT 40000
+#define COUNT   40000
 #define LENGTHS 3 /* the file has 1 to 3 times COUNT numbers of each rank */
 
 static int numbers[COUNT];

@@ -6,8 +6,8 @@
  */
 #include "probes/probe.h"
 
-#define BLOCK 5
-#define BLOCKS 6 /* of each rank; those of the two alternate in the file */
+#define BLOCK  5
+#define BLOCKS 6  /* of each rank; those of the two alternate in the file */
 #define HEADER 12 /* bytes before the view */
 
 static MPI_File open_with_view(const char *name)

@@ -42,7 +42,7 @@ static void check_errors(void)
     CHECK(class_of(MPI_Group_incl(world, 1, &(int){99}, &none)) ==
           MPI_ERR_RANK);
     MPI_Group_free(&world);
-    for (int class = MPI_ERR_BUFFER; class <= MPI_ERR_IN_STATUS; class++) {
+    for (int class = MPI_ERR_BUFFER; class <= MPI_ERR_IN_STATUS; class ++) {
         CHECK(class_of(class) == class);
         CHECK(MPI_Error_string(class, text, &length) == MPI_SUCCESS);
         CHECK(length > 0 && length < MPI_MAX_ERROR_STRING);
@@ -251,15 +251,33 @@ static void check_sizes(void)
         MPI_Datatype type;
         size_t size;
     } table[] = {
-        {MPI_CHAR, 1}, {MPI_WCHAR, sizeof(wchar_t)}, {MPI_SHORT, 2},
-        {MPI_INT, 4}, {MPI_UNSIGNED_LONG, 8}, {MPI_LONG_LONG, 8},
-        {MPI_FLOAT, 4}, {MPI_DOUBLE, 8}, {MPI_LONG_DOUBLE, sizeof(long double)},
-        {MPI_INT8_T, 1}, {MPI_UINT16_T, 2}, {MPI_INT64_T, 8}, {MPI_C_BOOL, 1},
-        {MPI_C_DOUBLE_COMPLEX, 16}, {MPI_AINT, sizeof(MPI_Aint)},
-        {MPI_OFFSET, sizeof(MPI_Offset)}, {MPI_COUNT, sizeof(MPI_Count)},
-        {MPI_BYTE, 1}, {MPI_2INT, 8}, {MPI_DOUBLE_INT, 12}, {MPI_SHORT_INT, 6},
-        {MPI_INTEGER, 4}, {MPI_DOUBLE_PRECISION, 8}, {MPI_COMPLEX, 8},
-        {MPI_LOGICAL, 4}, {MPI_CHARACTER, 1}, {MPI_INTEGER8, 8},
+        {MPI_CHAR, 1},
+        {MPI_WCHAR, sizeof(wchar_t)},
+        {MPI_SHORT, 2},
+        {MPI_INT, 4},
+        {MPI_UNSIGNED_LONG, 8},
+        {MPI_LONG_LONG, 8},
+        {MPI_FLOAT, 4},
+        {MPI_DOUBLE, 8},
+        {MPI_LONG_DOUBLE, sizeof(long double)},
+        {MPI_INT8_T, 1},
+        {MPI_UINT16_T, 2},
+        {MPI_INT64_T, 8},
+        {MPI_C_BOOL, 1},
+        {MPI_C_DOUBLE_COMPLEX, 16},
+        {MPI_AINT, sizeof(MPI_Aint)},
+        {MPI_OFFSET, sizeof(MPI_Offset)},
+        {MPI_COUNT, sizeof(MPI_Count)},
+        {MPI_BYTE, 1},
+        {MPI_2INT, 8},
+        {MPI_DOUBLE_INT, 12},
+        {MPI_SHORT_INT, 6},
+        {MPI_INTEGER, 4},
+        {MPI_DOUBLE_PRECISION, 8},
+        {MPI_COMPLEX, 8},
+        {MPI_LOGICAL, 4},
+        {MPI_CHARACTER, 1},
+        {MPI_INTEGER8, 8},
     };
     int size;
 

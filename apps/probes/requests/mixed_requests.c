@@ -7,8 +7,17 @@
 #include "probes/probe.h"
 
 enum {
-    RECEIVE, SEND, SYNCHRONOUS, READY, PERSISTENT, IDLE, BARRIER, SUM, BROADCAST,
-    GENERALIZED, COUNT
+    RECEIVE,
+    SEND,
+    SYNCHRONOUS,
+    READY,
+    PERSISTENT,
+    IDLE,
+    BARRIER,
+    SUM,
+    BROADCAST,
+    GENERALIZED,
+    COUNT
 };
 
 static MPI_Request requests[COUNT];

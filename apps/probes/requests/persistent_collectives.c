@@ -9,7 +9,7 @@
 #include "probes/probe.h"
 
 #define COUNT 5
-#define OPS (2 * PLAIN_COLLECTIVES + ALL_COLLECTIVES - PLAIN_COLLECTIVES)
+#define OPS   (2 * PLAIN_COLLECTIVES + ALL_COLLECTIVES - PLAIN_COLLECTIVES)
 
 static struct collective_op op[OPS], idle, early;
 static MPI_Comm world, ring;

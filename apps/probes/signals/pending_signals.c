@@ -14,7 +14,7 @@
 #include <sys/time.h>
 
 #define STACK_SIZE 65536
-#define QUEUED 300 /* more than fit into a page */
+#define QUEUED     300 /* more than fit into a page */
 
 static __thread int handled, next_value;
 static __thread char *stack;

@@ -54,7 +54,8 @@ static void on_signal(int signal)
     do {
         clock_gettime(CLOCK_MONOTONIC, &now);
     } while ((now.tv_sec - start.tv_sec) * 1000000000 + now.tv_nsec -
-                 start.tv_nsec < BUSY);
+                 start.tv_nsec <
+             BUSY);
     handled++;
 }
 

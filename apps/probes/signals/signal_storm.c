@@ -16,9 +16,9 @@
 #include <sys/time.h>
 #include <time.h>
 
-#define PERIOD 1000 /* microseconds */
-#define MARK UINT64_C(0x5ca1ab1e)
-#define WORDS 20000 /* of a message: too large to be sent at once */
+#define PERIOD  1000 /* microseconds */
+#define MARK    UINT64_C(0x5ca1ab1e)
+#define WORDS   20000 /* of a message: too large to be sent at once */
 #define SIGNALS 5
 
 static __thread uint64_t mark = MARK;
@@ -78,7 +78,8 @@ static void on_user(int signal, siginfo_t *info, void *context)
     do {
         clock_gettime(CLOCK_MONOTONIC, &now);
     } while ((now.tv_sec - start.tv_sec) * 1000000000 + now.tv_nsec -
-                 start.tv_nsec < PERIOD * 300);
+                 start.tv_nsec <
+             PERIOD * 300);
 }
 
 static void on_queued(int signal, siginfo_t *info, void *context)

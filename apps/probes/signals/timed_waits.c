@@ -150,9 +150,18 @@ static int do_sigtimedwait(void)
 }
 
 static int (*const waits[])(void) = {
-    do_nanosleep,  do_usleep,        do_sleep,     do_clock_nanosleep,
-    do_poll,       do_select,        do_epoll_wait, do_recv,
-    do_semtimedop, do_sem_timedwait, do_condition, do_futex,
+    do_nanosleep,
+    do_usleep,
+    do_sleep,
+    do_clock_nanosleep,
+    do_poll,
+    do_select,
+    do_epoll_wait,
+    do_recv,
+    do_semtimedop,
+    do_sem_timedwait,
+    do_condition,
+    do_futex,
     do_sigtimedwait,
 };
 #define COUNT (sizeof waits / sizeof waits[0])

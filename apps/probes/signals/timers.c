@@ -12,13 +12,22 @@
 #include <sys/time.h>
 #include <time.h>
 
-#define PERIOD 5000000l /* nanoseconds, of timers that fire */
-#define LONG 1000       /* seconds, of timers that do not */
-#define TOLERANCE 0.5   /* seconds */
-#define MORE 20         /* expirations after the gate */
+#define PERIOD    5000000l /* nanoseconds, of timers that fire */
+#define LONG      1000     /* seconds, of timers that do not */
+#define TOLERANCE 0.5      /* seconds */
+#define MORE      20       /* expirations after the gate */
 
-enum { SIGNALLED, THREAD, TO_THREAD, SILENT, ABSOLUTE, PROCESS_CPU, THREAD_CPU,
-       DISARMED, TIMERS };
+enum {
+    SIGNALLED,
+    THREAD,
+    TO_THREAD,
+    SILENT,
+    ABSOLUTE,
+    PROCESS_CPU,
+    THREAD_CPU,
+    DISARMED,
+    TIMERS
+};
 
 static timer_t timers[TIMERS];
 static volatile long alarms, signals, calls, received;

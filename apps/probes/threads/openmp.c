@@ -9,8 +9,8 @@
 #include <omp.h>
 
 #define THREADS 4
-#define WORDS 3000
-#define PAUSE 2000 /* microseconds per step, for small machines */
+#define WORDS   3000
+#define PAUSE   2000 /* microseconds per step, for small machines */
 
 static uint64_t outgoing[THREADS][WORDS], incoming[THREADS][WORDS];
 

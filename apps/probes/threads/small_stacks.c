@@ -12,7 +12,7 @@
 #include <ucontext.h>
 
 #define THREADS 2
-#define BELOW (256 * 1024)
+#define BELOW   (256 * 1024)
 #define FILLING 0x5a
 
 /* A thread, its alternate stack and its small one. */

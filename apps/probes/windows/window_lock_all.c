@@ -7,8 +7,17 @@
  */
 #include "probes/probe.h"
 
-enum { COUNTER, LOCK, TOTAL, FIRST, SECOND, WORDS };
-enum { HOME = 2 };
+enum {
+    COUNTER,
+    LOCK,
+    TOTAL,
+    FIRST,
+    SECOND,
+    WORDS
+};
+enum {
+    HOME = 2
+};
 
 static MPI_Win window;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * crash_handler.cpp - crash handlers that take no lock and no memory. The crashed code may hold a lock
- * or the allocator, and the handler must not hang.
+ * crash_handler.cpp - crash handlers that take no lock and no memory. The crashed code may hold a
+ * lock or the allocator, and the handler must not hang.
  */
 #include "agent/base/crash_handler.hpp"
 
@@ -69,7 +69,7 @@ void install_crash_handler(Fd log)
     struct sigaction action = {};
     void *call;
 
-    log_file = log.release(); /* stays open until the process ends */
+    log_file = log.release();  /* stays open until the process ends */
     (void)backtrace(&call, 1); /* loads the library that backtrace() needs */
     action.sa_handler = crashed;
     action.sa_flags = static_cast<int>(SA_RESETHAND);

@@ -99,7 +99,7 @@ class BoundedSink : public spdlog::sinks::base_sink<std::mutex>
     void flush_() override {}
 
   private:
-    std::uint64_t count_ = 0; /* number of lines so far */
+    std::uint64_t count_ = 0;       /* number of lines so far */
     std::deque<std::string> early_; /* the latest lines, until there is a file */
     std::optional<LogWriter> writer_;
 };

@@ -39,7 +39,8 @@ void append(int fd, std::string_view text)
 } // namespace
 
 struct LogWriter::State {
-    State(Fd fd, std::chrono::milliseconds time) : file(std::move(fd)), timeout(time) {}
+    State(Fd fd, std::chrono::milliseconds time)
+        : file(std::move(fd)), timeout(time) {}
 
     void work();
     /* Waits until all lines are written, at most for `timeout`. The caller holds the lock. */

@@ -18,7 +18,7 @@ namespace
 constexpr std::uint64_t all_are_logged = 16; /* then only at powers of two */
 
 constexpr std::array<const char *, rejection_kinds> names = {
-    "forged",   "replayed", "malformed", "foreign", "other_user",
+    "forged", "replayed", "malformed", "foreign", "other_user",
     "too_many", "too_slow"};
 static_assert(names.back() != nullptr); /* each kind has a name */
 

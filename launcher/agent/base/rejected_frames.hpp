@@ -36,7 +36,8 @@ const char *rejection_name(Rejection why);
 class Rejected : public Error
 {
   public:
-    Rejected(Rejection why, const std::string &text) : Error(text), why_(why) {}
+    Rejected(Rejection why, const std::string &text)
+        : Error(text), why_(why) {}
 
     Rejection why() const noexcept { return why_; }
 

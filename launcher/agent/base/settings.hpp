@@ -28,19 +28,21 @@ struct Settings {
     explicit Settings(const settings::Values &values);
 
     std::string launch_namespace;
-    std::filesystem::path directory; /* of the checkpoints; absolute */
-    std::filesystem::path slow_directory; /* target of copies; empty: none */
+    std::filesystem::path directory;        /* of the checkpoints; absolute */
+    std::filesystem::path slow_directory;   /* target of copies; empty: none */
     std::chrono::nanoseconds copy_interval; /* shortest time between two copies */
-    redundancy::Scheme redundancy; /* of pieces in each node's own directory */
-    std::filesystem::path domains; /* file with the failure domains of nodes; empty: none */
+    redundancy::Scheme redundancy;          /* of pieces in each node's own directory */
+    /* file with the failure domains of nodes; empty: none */
+    std::filesystem::path domains;
     fabric::Choice fabric; /* for reading pieces of other nodes */
     std::filesystem::path run_directory;
-    std::string name; /* of the job; empty: derived from program and mpirun */
-    std::string host; /* name of this node */
+    std::string name;        /* of the job; empty: derived from program and mpirun */
+    std::string host;        /* name of this node */
     std::string restart_job; /* set by `ckpt restart`: the name to keep */
     std::uint64_t restart_number;
     std::filesystem::path supervisor; /* SupervisorFile of `ckpt run`; empty: none */
-    std::string owner_token; /* of the command that started the job (image/store/job_owner.hpp) */
+    /* of the command that started the job (image/store/job_owner.hpp) */
+    std::string owner_token;
     std::uint64_t incarnation; /* of the job: number of launches that `ckpt run` has made */
     CheckpointInterval interval;
     std::chrono::nanoseconds timeout;
@@ -55,9 +57,9 @@ struct Settings {
     Switch share_pages;
     Switch direct_io;
     std::uint64_t write_limit; /* of this node, bytes per second; 0: none */
-    unsigned keep;  /* committed checkpoints */
-    int node_count; /* of the job; 0: found out by the agent */
-    std::string metrics; /* MetricsFile's pattern; empty: no file */
+    unsigned keep;             /* committed checkpoints */
+    int node_count;            /* of the job; 0: found out by the agent */
+    std::string metrics;       /* MetricsFile's pattern; empty: no file */
 
     PeerIdentity identity() const { return {launch_namespace, host, incarnation}; }
 };

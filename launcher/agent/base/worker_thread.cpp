@@ -17,7 +17,8 @@
 namespace ckpt
 {
 
-WorkerThread::WorkerThread() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+WorkerThread::WorkerThread()
+    : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
 {
     if (!event_) {
         fail_errno(errno, "no eventfd");

@@ -185,13 +185,13 @@ class BlockConnection::Parts
             (void)take_answer();
         }
         Coming &range = ranges_.front();
-            CKPT_INVARIANT(range.there && *range.there <= range.end);
+        CKPT_INVARIANT(range.there && *range.there <= range.end);
         const auto wanted =
             into.first(std::min<std::uint64_t>(into.size(), range.end - range.next));
         const std::size_t got =
             range.next < *range.there ? take_block(wanted, range) : zeros(wanted);
         range.next += got;
-            CKPT_INVARIANT(range.next <= range.end && (got > 0 || into.empty()));
+        CKPT_INVARIANT(range.next <= range.end && (got > 0 || into.empty()));
         if (range.next == range.end) {
             ranges_.pop_front();
         }

@@ -24,7 +24,7 @@ struct BlockRequest {
     std::string path; /* JOB/NUMBER/FILE */
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0; /* 0: only the length of the file is wanted */
-    std::string fabric; /* provider with which the caller can read the file; empty: none */
+    std::string fabric;      /* provider with which the caller can read the file; empty: none */
 };
 
 void to_json(nlohmann::json &json, const BlockRequest &request);
@@ -32,12 +32,14 @@ void to_json(nlohmann::json &json, const BlockRequest &request);
 void from_json(const nlohmann::json &json, BlockRequest &request);
 
 struct BlockAnswer {
-    std::string error;       /* why the server sends nothing, or "" */
-    std::uint64_t size = 0;  /* length of the file */
-    std::uint64_t bytes = 0; /* bytes of the range that the file has; they follow, in blocks */
+    std::string error;      /* why the server sends nothing, or "" */
+    std::uint64_t size = 0; /* length of the file */
+    /* bytes of the range that the file has; they follow, in blocks */
+    std::uint64_t bytes = 0;
     std::optional<fabric::Lent> lent; /* the file, if it is lent: only the tags of the blocks
                                          follow */
-    std::string not_lent; /* why the file is not lent although the request names a fabric */
+    /* why the file is not lent although the request names a fabric */
+    std::string not_lent;
 };
 
 void to_json(nlohmann::json &json, const BlockAnswer &answer);

@@ -45,7 +45,8 @@ void BlockTags::Deleter::operator()(evp_mac_ctx_st *context) const
     EVP_MAC_CTX_free(context);
 }
 
-BlockTags::BlockTags(const MessageKey &key) : key_(key), poly1305_(new_poly1305())
+BlockTags::BlockTags(const MessageKey &key)
+    : key_(key), poly1305_(new_poly1305())
 {
 }
 

@@ -20,7 +20,8 @@ namespace ckpt
 class FabricUse
 {
   public:
-    explicit FabricUse(fabric::Choice choice) : choice_(std::move(choice)) {}
+    explicit FabricUse(fabric::Choice choice)
+        : choice_(std::move(choice)) {}
 
     const fabric::Choice &choice() const { return choice_; }
 
@@ -37,10 +38,10 @@ class FabricUse
 
   private:
     const fabric::Choice choice_;
-    std::mutex mutex_; /* protects all members below */
-    bool is_there_ = true; /* whether there is a fabric, as far as known */
+    std::mutex mutex_;               /* protects all members below */
+    bool is_there_ = true;           /* whether there is a fabric, as far as known */
     std::set<std::string> given_up_; /* hosts that are read over TCP */
-    std::string provider_; /* of the latest endpoint */
+    std::string provider_;           /* of the latest endpoint */
     bool is_told_ = false;
 };
 

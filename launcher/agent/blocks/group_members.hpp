@@ -22,7 +22,10 @@ class GroupMembers
 {
   public:
     /* Meaning of a failed connection to a member: the member is lost, or this fails. */
-    enum class Unreachable { is_lost, is_an_error };
+    enum class Unreachable {
+        is_lost,
+        is_an_error
+    };
 
     /* Connects to the block servers at `places` (PeerAddress::place()), which have this key. An
      * empty place: the member is lost, or is this node. directory: of the checkpoint,

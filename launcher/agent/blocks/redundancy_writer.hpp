@@ -53,7 +53,7 @@ class RedundancyWriter
     MessageKey key_{};
     std::unique_ptr<redundancy::BlockServer> server_;
     std::atomic<bool> cancelled_ = false;
-    std::filesystem::path last_; /* parity file written last; used by the thread only */
+    std::filesystem::path last_;           /* parity file written last; used by the thread only */
     std::unique_ptr<WorkerThread> thread_; /* set when there is work */
 };
 

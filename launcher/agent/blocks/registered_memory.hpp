@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * registered_memory.hpp - the files that another node may read directly from this node's memory, as long
- * as its connection lasts.
+ * registered_memory.hpp - the files that another node may read directly from this node's memory, as
+ * long as its connection lasts.
  */
 #pragma once
 
@@ -21,7 +21,8 @@ class RegisteredMemory
 {
   public:
     /* host: must live longer. local: this node's address on the connection. */
-    RegisteredMemory(FabricHost &host, std::string local) : host_(host), local_(std::move(local)) {}
+    RegisteredMemory(FabricHost &host, std::string local)
+        : host_(host), local_(std::move(local)) {}
     ~RegisteredMemory();
     RegisteredMemory(const RegisteredMemory &) = delete;
     RegisteredMemory &operator=(const RegisteredMemory &) = delete;

@@ -58,7 +58,7 @@ class RemoteSource : public BlockSource
     const std::string host_, directory_;
     const std::chrono::milliseconds timeout_;
     FabricUse *const fabric_; /* may be null */
-    std::mutex mutex_; /* protects the members below, which cancel() uses */
+    std::mutex mutex_;        /* protects the members below, which cancel() uses */
     std::unique_ptr<BlockConnection> connection_;
     bool is_cancelled_ = false;
 };

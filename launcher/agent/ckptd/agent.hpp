@@ -87,14 +87,16 @@ class Agent
     std::unique_ptr<MetricsFile> metrics_; /* of the coordinator; null: the user has set no file
                                               for metrics */
     std::unique_ptr<PeerListener> peers_;
-    std::list<Remote> remotes_; /* agents of other nodes, if this agent coordinates */
-    std::unique_ptr<CoordinatorLink> link_; /* ... this is the way to the coordinator */
-    bool has_given_up_ = false; /* because of a violated invariant */
-    bool has_asked_about_end_ = false; /* since the last rank ended */
+    /* agents of other nodes, if this agent coordinates */
+    std::list<Remote> remotes_;
+    std::unique_ptr<CoordinatorLink> link_;      /* ... this is the way to the coordinator */
+    bool has_given_up_ = false;                  /* because of a violated invariant */
+    bool has_asked_about_end_ = false;           /* since the last rank ended */
     std::unique_ptr<SupervisorLink> supervisor_; /* set if `ckpt run` started the job */
     std::unique_ptr<Listener> rank_listener_;
     std::unique_ptr<Listener> control_listener_;
-    Fd doors_; /* the lock that connecting ranks take; held once the sockets are closed */
+    /* the lock that connecting ranks take; held once the sockets are closed */
+    Fd doors_;
     std::string salvage_error_; /* why the agent does not replay a rank that died */
     Time started_;
     Time alone_since_{}; /* when the last rank disconnected */

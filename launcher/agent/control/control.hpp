@@ -34,8 +34,8 @@ inline constexpr int version = 1;
 inline constexpr std::size_t line_limit = 1u << 20;
 
 /* Returns HASH of a launch's namespace: FNV-1a, 64 bits, as 16 hexadecimal digits. The agent of
- * a launch listens in run_directory() (common/files/run_directory.hpp), at HASH.sock for ranks and at
- * HASH.ctl for `ckpt`. */
+ * a launch listens in run_directory() (common/files/run_directory.hpp), at HASH.sock for ranks and
+ * at HASH.ctl for `ckpt`. */
 std::string namespace_hash(std::string_view launch_namespace);
 
 /* Control sockets of agents and of `ckpt run` in run_directory(), both live and stale. A stale
@@ -54,16 +54,16 @@ inline constexpr const char *starting = "starting";
 
 struct Request {
     int version = control::version;
-    std::string command; /* "status" or "checkpoint"; to `ckpt run` "swap", "resume" or
-                            "migrate"; from rank 0, PMIx events (docs/pmix.md): "registered",
-                            "declared" or "ended" */
-    std::string then;    /* checkpoint: "": the ranks go on. "kill": kill all ranks after the
-                            commit, before any of them runs on. "move": likewise, and the restart
-                            uses most of the nodes again, so their files may stay there */
+    std::string command;  /* "status" or "checkpoint"; to `ckpt run` "swap", "resume" or
+                             "migrate"; from rank 0, PMIx events (docs/pmix.md): "registered",
+                             "declared" or "ended" */
+    std::string then;     /* checkpoint: "": the ranks go on. "kill": kill all ranks after the
+                             commit, before any of them runs on. "move": likewise, and the restart
+                             uses most of the nodes again, so their files may stay there */
     std::string from, to; /* migrate: node names; an empty `to`: a spare node */
-    std::string by; /* "PMIx" and its version, if the request comes from there; "": a user */
-    int rank = -1;  /* ended: the rank that ended */
-    int code = 0;   /* registered, declared, ended: status from PMIx */
+    std::string by;       /* "PMIx" and its version, if the request comes from there; "": a user */
+    int rank = -1;        /* ended: the rank that ended */
+    int code = 0;         /* registered, declared, ended: status from PMIx */
 };
 
 /* Progress of a checkpoint. */
@@ -75,8 +75,9 @@ struct Progress {
     int rank_count = 0;
     std::uint64_t bytes_done = 0; /* phase "write": bytes of memory saved so far */
     double seconds = 0;           /* since the request */
-    std::string waits_for; /* "held": ranks that cannot be saved at present; "queued": the part
-                              that does not answer, if it causes the delay */
+    /* "held": ranks that cannot be saved at present; "queued": the part that does not answer, if
+     * it causes the delay */
+    std::string waits_for;
 };
 
 /* In seconds. The first four are also in the manifest. */
@@ -98,8 +99,8 @@ struct Result {
     std::uint64_t bytes = 0;        /* stored in the image files */
     std::uint64_t memory_bytes = 0; /* mapped memory of the saved ranks */
     int rank_count = 0;
-    std::string snapshot = "stop"; /* requested method */
-    int standing = 0;              /* ranks that were saved with "stop" instead */
+    std::string snapshot = "stop";     /* requested method */
+    int standing = 0;                  /* ranks that were saved with "stop" instead */
     std::string protocol = "sns";      /* or "cl" */
     std::uint64_t logged_messages = 0; /* messages that crossed the cut */
     std::uint64_t logged_bytes = 0;
@@ -142,11 +143,12 @@ struct IndependentStatus {
     std::uint64_t control_bytes = 0; /* sent to other ranks so that they can trim their logs */
     std::uint64_t logging_ns = 0;    /* time spent on its logs, estimated from samples */
     std::uint64_t keeping_ns = 0;    /* time spent on its checkpoints */
-    bool replayable = false; /* whether its execution since the newest of them can be replayed */
-    bool asked = false;      /* whether a full log has caused a request for a checkpoint that is
-                                not taken yet */
-    int copies = 0;          /* copies of its process that the agent holds, each the newest
-                                checkpoint */
+    /* whether its execution since the newest of them can be replayed */
+    bool replayable = false;
+    bool asked = false; /* whether a full log has caused a request for a checkpoint that is
+                           not taken yet */
+    int copies = 0;     /* copies of its process that the agent holds, each the newest
+                           checkpoint */
 };
 
 /* A checkpoint of the ranks that survived the death of a rank. */
@@ -169,14 +171,14 @@ struct Capped {
 struct Status {
     std::string job;
     std::string launch_namespace;
-    std::string directory; /* CKPT_DIR, absolute; the fast tier */
+    std::string directory;      /* CKPT_DIR, absolute; the fast tier */
     std::string slow_directory; /* the slow tier, or "" */
     std::string host;
-    std::string application; /* argv[0] of the program */
-    std::string phase;       /* "starting", "running", "held", "ending" or, while a checkpoint is
-                                under way, its phase; in the final status of a job "ended",
-                                interrupted or "failed"; swapped_out */
-    std::string waits_for;   /* phase "held": ranks that delay the request, and why */
+    std::string application;  /* argv[0] of the program */
+    std::string phase;        /* "starting", "running", "held", "ending" or, while a checkpoint is
+                                 under way, its phase; in the final status of a job "ended",
+                                 interrupted or "failed"; swapped_out */
+    std::string waits_for;    /* phase "held": ranks that delay the request, and why */
     bool coordinator = false; /* the agent of rank 0's node */
     int launcher_pid = 0;     /* mpirun, or 0 if it is not on this node */
     int agent_pid = 0;
@@ -189,16 +191,16 @@ struct Status {
     double mtbf = 0;               /* seconds */
     bool mtbf_is_given = false;    /* else measured */
     unsigned failures = 0;         /* of earlier launches */
-    double next_in = -1; /* seconds to the next periodic checkpoint; -1: none */
-    std::uint64_t committed = 0; /* checkpoints of this launch */
+    double next_in = -1;           /* seconds to the next periodic checkpoint; -1: none */
+    std::uint64_t committed = 0;   /* checkpoints of this launch */
     std::uint64_t failed = 0;
-    std::string last_error; /* why the last failed checkpoint failed, or "" */
+    std::string last_error;   /* why the last failed checkpoint failed, or "" */
     std::string last_refusal; /* the name of that reason (ckpt-errors(7)), or "" */
-    RefusalCounts refusals; /* of this launch: how often each reason has refused a checkpoint, or
-                               made it fail */
+    /* of this launch: how often each reason has refused a checkpoint, or made it fail */
+    RefusalCounts refusals;
     double unprotected_since = 0; /* seconds since 1970: since when periodic checkpoints fail; 0:
                                      they do not */
-    Result last;            /* newest of this launch; number == 0: none yet */
+    Result last;                  /* newest of this launch; number == 0: none yet */
     /* With a slow tier: numbers of the newest checkpoint that this launch has copied there and
      * of the checkpoint that is being copied (0: none). flush_error: why the latest copy failed,
      * or "". */
@@ -217,16 +219,17 @@ struct Status {
     /* Number of rejected messages and connections, by rejection_name(), of this agent and of the
      * agents that have reported theirs. */
     std::map<std::string, std::uint64_t> rejected;
-    std::string pmix; /* of the coordinator: version of PMIx with which the launcher can request
-                         checkpoints, or "" */
+    std::string pmix;     /* of the coordinator: version of PMIx with which the launcher can request
+                             checkpoints, or "" */
     std::string protocol; /* settings of the job, as given */
     std::string snapshot;
     std::string codec;
     unsigned increments = 0;
     std::vector<NodeStatus> nodes; /* of the coordinator: all nodes, in order of their first
                                       ranks */
-    Progress progress;  /* of the checkpoint under way; phase empty: none */
-    double last_at = 0; /* when the newest checkpoint was committed: seconds since 1970 */
+    Progress progress;             /* of the checkpoint under way; phase empty: none */
+    /* when the newest checkpoint was committed: seconds since 1970 */
+    double last_at = 0;
     Totals totals;
     std::vector<IndependentStatus> independent; /* of this node, by rank */
     Salvage salvaged;
@@ -236,8 +239,8 @@ struct Status {
 /* One line from the agent. `event` names the valid one of the members below. */
 struct Reply {
     int version = control::version;
-    std::string event; /* "progress", "result", "error", "status", or "noted" */
-    std::string error; /* detail for the user */
+    std::string event;   /* "progress", "result", "error", "status", or "noted" */
+    std::string error;   /* detail for the user */
     std::string refusal; /* of an error: the name of its identity (ckpt-errors(7)) */
     Progress progress;
     Result result;

@@ -107,7 +107,7 @@ void ControlServer::take(ClientId id, const std::string &line)
         return;
     }
     rejected(request.version == control::version ? Rejection::malformed : Rejection::foreign,
-            error);
+             error);
     control::Reply reply;
     reply.event = "error";
     reply.error = error;

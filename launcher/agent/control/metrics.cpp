@@ -135,12 +135,12 @@ constexpr Metric metrics[] = {
 
 constexpr const char *swapped_out_state = "swapped_out";
 constexpr const char *states[] = {"starting", "running", "saving", "held",
-                                  "ending",   "ended",   "failed", swapped_out_state,
+                                  "ending", "ended", "failed", swapped_out_state,
                                   control::interrupted};
 
 std::string state_of(const Status &status)
 {
-    return is_saving(status)                        ? "saving"
+    return is_saving(status)                      ? "saving"
            : status.phase == control::swapped_out ? swapped_out_state
                                                   : status.phase;
 }

@@ -39,7 +39,8 @@ std::filesystem::path metrics_path(const std::string &pattern, const std::string
     for (std::size_t i = 0; i < pattern.size(); i++) {
         const char next = pattern[i] == '%' && i + 1 < pattern.size() ? pattern[i + 1] : 0;
         if (next == 'h' || next == 'j' || next == '%') {
-            path += next == 'h' ? host : next == 'j' ? job : "%";
+            path += next == 'h' ? host : next == 'j' ? job
+                                                     : "%";
             i++;
         } else {
             path += pattern[i];
@@ -48,7 +49,8 @@ std::filesystem::path metrics_path(const std::string &pattern, const std::string
     return path;
 }
 
-MetricsFile::MetricsFile(std::string pattern) : pattern_(std::move(pattern)) {}
+MetricsFile::MetricsFile(std::string pattern)
+    : pattern_(std::move(pattern)) {}
 
 void MetricsFile::update(Time now, const Milestones &reached,
                          const std::function<control::Status()> &status)

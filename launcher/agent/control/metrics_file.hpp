@@ -44,7 +44,7 @@ class MetricsFile
     Milestones told_;
     Time due_{};
     bool has_warned_ = false; /* used by the writer's thread only */
-    WorkerThread writer_; /* last, so that its work ends before other members are destroyed */
+    WorkerThread writer_;     /* last, so that its work ends before other members are destroyed */
 };
 
 /* Returns the path of the file for this job. */

@@ -156,7 +156,9 @@ void Coordinator::answer(const Waiting &waiting, const control::Reply &reply)
         answer_(waiting.client, reply);
     }
     if (waiting.rank >= 0 && reply.event != "progress" && where_[waiting.rank] != nullptr) {
-        where_[waiting.rank]->send({waiting.rank, CKPT_MSG_ANSWER, true,
+        where_[waiting.rank]->send({waiting.rank,
+                                    CKPT_MSG_ANSWER,
+                                    true,
                                     {.answer = {waiting.number}},
                                     control::refusal_of(reply).text()},
                                    epoch_);
@@ -371,8 +373,8 @@ void Coordinator::start_waiting()
 bool Coordinator::idle() const
 {
     return machine_.phase() == Phase::idle && queue_.empty() && !is_holding() &&
-           !opening_.valid() && unopened_.empty() && remover_.idle() && (!flush_ || flush_->idle()) &&
-           (!node_level_ || node_level_->idle());
+           !opening_.valid() && unopened_.empty() && remover_.idle() &&
+           (!flush_ || flush_->idle()) && (!node_level_ || node_level_->idle());
 }
 
 /* ---- Time ------------------------------------------------------------------ */

@@ -42,7 +42,11 @@ namespace ckpt
 using ClientId = std::uint64_t;
 
 /* What the ranks do after a checkpoint: control::Request::then. */
-enum class Then { go_on, move, kill };
+enum class Then {
+    go_on,
+    move,
+    kill
+};
 
 class Coordinator : public NodeEvents, private RankPages
 {
@@ -148,7 +152,7 @@ class Coordinator : public NodeEvents, private RankPages
         std::filesystem::path directory;
         std::set<Node *> writing;
         std::set<Node *> undoing;
-        std::set<Node *> opening;     /* nodes that still open their part of the sweep */
+        std::set<Node *> opening; /* nodes that still open their part of the sweep */
         Stagger stagger = Stagger::no;
         std::vector<Piece> pieces;
         std::optional<Manifest> on_nodes; /* set if only the nodes see the pieces and a
@@ -158,7 +162,7 @@ class Coordinator : public NodeEvents, private RankPages
         std::uint64_t memory = 0;
         int standing = 0; /* as in WrittenPiece */
         FaultSummary faults;
-        bool once_more = false; /* whether to try again if it fails */
+        bool once_more = false;          /* whether to try again if it fails */
         std::optional<Time> undo_until;  /* clients do not wait longer than this for the undo */
         std::optional<Time> flush_until; /* latest end of the copy to the slow tier, for which
                                             ranks are stopped */
@@ -277,11 +281,11 @@ class Coordinator : public NodeEvents, private RankPages
     Hooks hooks_;
     LaunchFacts facts_;
     const JobOpener opener_;
-    std::string job_; /* may change when the job is opened */
+    std::string job_;                    /* may change when the job is opened */
     std::filesystem::path file_journal_; /* directory of the job's file journal; empty: not made
                                             yet */
-    std::uint64_t files_mark_ = 0; /* the greatest mark in the journal */
-    std::future<Opened> opening_; /* valid: the directories are being opened */
+    std::uint64_t files_mark_ = 0;       /* the greatest mark in the journal */
+    std::future<Opened> opening_;        /* valid: the directories are being opened */
     Time opening_since_{};
     bool is_opening_late_ = false; /* whether a message about the delay was sent */
     std::deque<Unopened> unopened_;
@@ -289,11 +293,11 @@ class Coordinator : public NodeEvents, private RankPages
     std::optional<Store> store_;
     std::shared_ptr<JobOwnership> ownership_; /* lives as long as store_; the workers use it as
                                                  well */
-    std::uint64_t least_number_ = 1; /* lowest number that no checkpoint has used */
-    std::vector<Node *> where_; /* by rank; null: the rank is not connected */
-    std::vector<std::string> hosts_; /* by rank: the rank's latest host; empty: none yet */
-    std::vector<Node *> agents_; /* agents that ranks have connected to */
-    std::set<std::string> apart_; /* hosts with their own directory of checkpoints */
+    std::uint64_t least_number_ = 1;          /* lowest number that no checkpoint has used */
+    std::vector<Node *> where_;               /* by rank; null: the rank is not connected */
+    std::vector<std::string> hosts_;          /* by rank: the rank's latest host; empty: none yet */
+    std::vector<Node *> agents_;              /* agents that ranks have connected to */
+    std::set<std::string> apart_;             /* hosts with their own directory of checkpoints */
     CutProtocol machine_;
     std::deque<Action> due_; /* actions of the machine that are still to be performed */
     CutChoice choice_;
@@ -306,14 +310,14 @@ class Coordinator : public NodeEvents, private RankPages
     std::vector<Waiting> clients_; /* of the attempt under way */
     std::vector<Waiting> queue_;
     bool leftover_due_ = false; /* flush_leftover() is due as soon as no checkpoint is under way */
-    HeldRequest held_; /* of the attempt under way, and then until the next attempt */
+    HeldRequest held_;          /* of the attempt under way, and then until the next attempt */
     std::vector<Waiting> held_clients_;
     Time held_since_{};
     std::map<int, std::uint64_t> asked_by_all_; /* numbers of the ranks' requests, by rank */
-    std::optional<Time> last_end_; /* when the latest checkpoint ended, or when all ranks were
-                                      there */
+    /* when the latest checkpoint ended, or when all ranks were there */
+    std::optional<Time> last_end_;
     CheckpointInterval interval_;
-    JobHistory earlier_; /* earlier launches of the job */
+    JobHistory earlier_;  /* earlier launches of the job */
     bool killed_ = false; /* the job was ended after a checkpoint, on request */
     Time last_progress_{};
     Phase told_phase_ = Phase::idle;
@@ -322,22 +326,23 @@ class Coordinator : public NodeEvents, private RankPages
     std::uint64_t failed_count_ = 0;
     Refusal last_error_;
     std::vector<Refusal> given_up_before_; /* earlier attempts of the present request */
-    RefusalCounts refusals_; /* of requests and attempts of this launch */
+    RefusalCounts refusals_;               /* of requests and attempts of this launch */
     control::Result last_;
     double last_at_ = 0; /* seconds since 1970 */
     control::Totals totals_;
     Unprotected unprotected_;
     std::optional<Time> begun_; /* when the attempt under way began */
-    int proxy_ = -1; /* the dead rank that a proxy replaces; -1: none */
+    int proxy_ = -1;            /* the dead rank that a proxy replaces; -1: none */
     control::Salvage salvaged_; /* the newest one, of this launch or of an earlier one */
     LogCap cap_;
     control::Capped capped_;
     std::string ended_as_; /* final state of the job; "" while the job runs */
 
-    std::unique_ptr<TierFlush> flush_; /* null: no slow tier */
+    std::unique_ptr<TierFlush> flush_;      /* null: no slow tier */
     std::unique_ptr<NodeLevel> node_level_; /* null: no slow tier */
-    WorkerThread opening_thread_; /* this thread and the next come last, so that their work ends
-                                     before other members are destroyed */
+    /* this thread and the next come last, so that their work ends before other members are
+     * destroyed */
+    WorkerThread opening_thread_;
     WorkerThread remover_;
 };
 

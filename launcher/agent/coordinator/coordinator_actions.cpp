@@ -381,8 +381,8 @@ void Coordinator::perform(const action::Commit &)
             ownership->require_ours();
             require_sound();
             manifest.write(directory);
-            const bool is_noted =
-                may_be_apart && (is_on_nodes || !apart.empty()) && note(manifest, directory, records);
+            const bool is_noted = may_be_apart && (is_on_nodes || !apart.empty()) &&
+                                  note(manifest, directory, records);
             worker_.reply([this, manifest, apart, is_noted] {
                 apart_ = apart;
                 attempt_.result.bytes = manifest.bytes();

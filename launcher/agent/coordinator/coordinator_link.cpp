@@ -247,12 +247,15 @@ void CoordinatorLink::send_clocks()
 void CoordinatorLink::rank_here(Node &, int rank, int rank_count, pid_t pid,
                                 const RankCut &cut)
 {
-    json frame = {
-        {"type", "here"},           {"rank", rank},
-        {"count", rank_count},      {"pid", pid},
-        {"cut", cut.epoch},         {"open", cut.open},
-        {"in_doubt", cut.in_doubt}, {"asked", cut.asked},
-        {"memory", local_.memory_of(rank)}};
+    json frame = {{"type", "here"},
+                  {"rank", rank},
+                  {"count", rank_count},
+                  {"pid", pid},
+                  {"cut", cut.epoch},
+                  {"open", cut.open},
+                  {"in_doubt", cut.in_doubt},
+                  {"asked", cut.asked},
+                  {"memory", local_.memory_of(rank)}};
 
     add_counts(*local_.ranks().at(rank), frame);
     peer_.send(frame);

@@ -67,7 +67,7 @@ class CoordinatorLink : private NodeEvents
     std::uint64_t told_rejected_ = 0; /* number of rejected at the latest report */
     PeerConnection peer_;
     bool aligning_ = false; /* ranks run towards their targets */
-    bool cutting_ = false; /* ranks have got CUT: they answer with their counts */
+    bool cutting_ = false;  /* ranks have got CUT: they answer with their counts */
     std::uint64_t epoch_ = 0;
     std::map<int, nlohmann::json> told_clocks_;
     Time retry_at_{};

@@ -38,7 +38,8 @@ control::Salvage last_salvage(const std::vector<Checkpoint> &checkpoints)
     for (const Checkpoint &checkpoint : checkpoints) {
         if (checkpoint.manifest && !checkpoint.manifest->replayed.empty() &&
             checkpoint.number >= last.number) {
-            last = {checkpoint.number, checkpoint.manifest->replayed.front(),
+            last = {checkpoint.number,
+                    checkpoint.manifest->replayed.front(),
                     static_cast<double>(checkpoint.manifest->created) * 1e-9,
                     {}};
         }

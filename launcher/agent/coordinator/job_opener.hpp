@@ -31,8 +31,8 @@ struct OpenedJob {
     Store store;
     std::shared_ptr<JobOwnership> ownership = {};
     std::optional<Store> slow = {};
-    std::uint64_t least_number = 1; /* lowest number that no checkpoint has used */
-    std::uint64_t redundant = 0;    /* newest_protected() in the slow directory; 0: none */
+    std::uint64_t least_number = 1;         /* lowest number that no checkpoint has used */
+    std::uint64_t redundant = 0;            /* newest_protected() in the slow directory; 0: none */
     std::optional<JobHistory> earlier = {}; /* earlier launches; nothing: this is the first one */
     control::Salvage salvaged = {};         /* the newest salvage in the manifests */
 };

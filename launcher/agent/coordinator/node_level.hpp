@@ -90,9 +90,9 @@ class NodeLevel
 
     std::optional<Manifest> next_, manifest_; /* the next one, and the one under way */
     Then next_then_, then_;
-    std::vector<redundancy::Group> groups_;   /* of manifest_ */
-    std::set<std::string> writing_;           /* hosts that have not answered */
-    std::string failure_;                     /* of the checkpoint under way */
+    std::vector<redundancy::Group> groups_; /* of manifest_ */
+    std::set<std::string> writing_;         /* hosts that have not answered */
+    std::string failure_;                   /* of the checkpoint under way */
     std::string error_;
     std::chrono::steady_clock::time_point begun_;
     double seconds_ = 0;

@@ -94,7 +94,8 @@ class TierFlush
     Needed needed() const;
 
   private:
-    using Folded = std::pair<std::uint64_t, Piece>; /* number of the checkpoint, and its piece */
+    /* number of the checkpoint, and its piece */
+    using Folded = std::pair<std::uint64_t, Piece>;
     using Copying = std::pair<std::string, std::string>; /* host, file */
 
     std::uint64_t wanted() const { return std::max(due_, uncertain_); }
@@ -122,12 +123,12 @@ class TierFlush
     std::uint64_t newest_ = 0; /* newest committed checkpoint */
     std::uint64_t target_ = 0; /* being copied; 0: none */
 
-    std::uint64_t due_ = 0;       /* to be copied, and committed; 0: none so far */
+    std::uint64_t due_ = 0; /* to be copied, and committed; 0: none so far */
     std::optional<std::chrono::steady_clock::time_point> due_since_;
     std::uint64_t uncertain_ = 0; /* to be copied, and may be given up; 0: none */
     std::deque<TierCopy> copies_; /* steps until the target is complete; the first is under way */
     std::set<Copying> copying_;
-    std::string failure_; /* of the copy under way */
+    std::string failure_;        /* of the copy under way */
     std::vector<Folded> folded_; /* not yet in their places */
     std::set<std::uint64_t> forgotten_;
     std::vector<std::pair<std::uint64_t, Then>> then_;

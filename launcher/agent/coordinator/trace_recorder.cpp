@@ -125,7 +125,8 @@ std::pair<TraceKind, std::uint16_t> sort_of(const TraceEvent &event)
 
 } // namespace
 
-TraceRecorder::TraceRecorder(std::size_t limit) : limit_(limit)
+TraceRecorder::TraceRecorder(std::size_t limit)
+    : limit_(limit)
 {
     CKPT_EXPECT(limit >= 2);
 }

@@ -20,7 +20,8 @@ constexpr const char *what = "address of the agent";
 
 } // namespace
 
-AddressFile::AddressFile(std::filesystem::path path) : path_(std::move(path)) {}
+AddressFile::AddressFile(std::filesystem::path path)
+    : path_(std::move(path)) {}
 
 AddressFile::~AddressFile()
 {

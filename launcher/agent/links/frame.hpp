@@ -33,10 +33,10 @@ enum class FrameKind : std::uint16_t {
 struct FrameHeader {
     std::uint32_t magic;
     std::uint16_t version;
-    std::uint16_t kind;   /* FrameKind */
-    std::uint32_t length; /* of the payload, bytes */
-    std::uint32_t reserved; /* 0 */
-    std::uint64_t sequence; /* number of a message in its direction: 0, 1, ... */
+    std::uint16_t kind;            /* FrameKind */
+    std::uint32_t length;          /* of the payload, bytes */
+    std::uint32_t reserved;        /* 0 */
+    std::uint64_t sequence;        /* number of a message in its direction: 0, 1, ... */
     std::array<std::byte, 16> tag; /* first half of the tag */
 };
 
@@ -76,7 +76,8 @@ class FrameReader
 {
   public:
     /* limit: of a payload, in bytes */
-    explicit FrameReader(std::size_t limit) : limit_(limit) {}
+    explicit FrameReader(std::size_t limit)
+        : limit_(limit) {}
     void set_limit(std::size_t limit) { limit_ = limit; }
 
     void add(std::string_view bytes);

@@ -18,7 +18,8 @@ class FrameSeal
 {
   public:
     /* key: used only for this direction of this connection */
-    explicit FrameSeal(const MessageKey &key) : key_(key) {}
+    explicit FrameSeal(const MessageKey &key)
+        : key_(key) {}
 
     /* For the sender: returns the next message as bytes on the wire. */
     std::string seal(std::string payload);

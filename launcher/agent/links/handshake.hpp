@@ -37,7 +37,7 @@ class ListenerHandshake
     /* Content of a call whose caller has the key. */
     struct Caller {
         std::string host;
-        std::string purpose; /* see agent/links/peer_connection.hpp */
+        std::string purpose;  /* see agent/links/peer_connection.hpp */
         std::string obstacle; /* why the listener rejects it; empty: it is welcome */
         std::string answer;   /* bytes to send to the caller */
         SessionKeys keys;     /* for the messages that follow, if it is welcome */

@@ -69,8 +69,8 @@ class PeerConnection
     Handlers handlers_;
     std::unique_ptr<FrameStream> stream_;
     std::optional<CallerHandshake> handshake_; /* until the other side is authenticated */
-    bool has_called_ = false; /* whether this handshake has sent its call and waits for the
-                                 answer */
+    /* whether this handshake has sent its call and waits for the answer */
+    bool has_called_ = false;
     bool connecting_ = false;
     std::size_t first_host_ = 0; /* index of the address to try first */
     LoopTimer timer_;            /* limits the time of the handshake */

@@ -33,8 +33,8 @@ namespace ckpt
 class PeerListener
 {
   public:
-    /* purpose: of the connection (agent/links/peer_connection.hpp). The function must set the stream's
-     * handlers before it returns. */
+    /* purpose: of the connection (agent/links/peer_connection.hpp). The function must set the
+     * stream's handlers before it returns. */
     using Accepted = std::function<void(std::unique_ptr<FrameStream>,
                                         const std::string &host,
                                         const std::string &purpose)>;

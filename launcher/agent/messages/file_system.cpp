@@ -22,9 +22,9 @@ namespace
  * knows as network file systems (this depends on its version) have one
  * server. */
 constexpr std::array<std::string_view, 13> parallel_types{
-    "lustre",      "gpfs",      "beegfs",         "beegfs_nodev",
-    "ceph",        "pvfs2",     "panfs",          "wekafs",
-    "glusterfs",   "fuse.ceph", "fuse.ceph-fuse", "fuse.glusterfs",
+    "lustre", "gpfs", "beegfs", "beegfs_nodev",
+    "ceph", "pvfs2", "panfs", "wekafs",
+    "glusterfs", "fuse.ceph", "fuse.ceph-fuse", "fuse.glusterfs",
     "fuse.juicefs"};
 
 FileSystem::Kind kind_of(const char *type)

@@ -18,11 +18,11 @@ struct LaunchFacts {
     pid_t launcher_pid = 0; /* 0: no launcher among the rank's ancestors */
     std::vector<std::string> launcher;
     std::string launcher_directory;
-    std::vector<std::string> application; /* argv of the rank */
+    std::vector<std::string> application;    /* argv of the rank */
     std::vector<std::string> waiting_parent; /* argv of the rank's parent, if the launcher
                                                 started the parent */
-    std::string program;                  /* name of the rank's executable */
-    std::string directory;                /* working directory of the rank */
+    std::string program;                     /* name of the rank's executable */
+    std::string directory;                   /* working directory of the rank */
 };
 
 /* Walks up from a rank to mpirun, orterun, prterun, mpiexec or srun. Parts

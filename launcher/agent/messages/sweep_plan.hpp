@@ -25,7 +25,7 @@ struct SweepPlan {
         bool operator==(const Member &) const = default;
     };
 
-    std::vector<Member> members; /* the nodes, in their order */
+    std::vector<Member> members;      /* the nodes, in their order */
     std::vector<std::uint32_t> sides; /* of the nodes' mesh */
     std::uint32_t self = 0;           /* index of the member that gets this copy */
 

@@ -20,8 +20,9 @@ void CowSnapshots::keep(const RankSession &rank, const ckpt_message &message, Fd
     const ckpt_msg_cow_snapshot &kept = message.as.cow_snapshot;
 
     if (!connection) {
-        reject(Rejection::malformed, "rank {}: COW_SNAPSHOT {} of process {} without a connection to it",
-               rank.rank(), kept.number, kept.pid);
+        reject(Rejection::malformed,
+               "rank {}: COW_SNAPSHOT {} of process {} without a connection to it", rank.rank(),
+               kept.number, kept.pid);
     }
     CowSnapshot copy;
     copy.process = std::make_shared<FrozenCopy>(static_cast<pid_t>(kept.pid),

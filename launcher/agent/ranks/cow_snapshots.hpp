@@ -20,7 +20,7 @@ namespace ckpt
 
 struct CowSnapshot {
     std::shared_ptr<const FrozenCopy> process; /* the process ends with its last reference */
-    std::uint64_t snapshot = 0; /* address of its ckpt_snapshot */
+    std::uint64_t snapshot = 0;                /* address of its ckpt_snapshot */
     std::uint64_t number = 0;
     std::uint64_t interval = 0;
     std::uint64_t epoch = 0; /* of the rank's latest cut before the copy */
@@ -42,7 +42,7 @@ class CowSnapshots
     int count(int rank) const;
 
   private:
-    std::map<int, CowSnapshot> copies_; /* by rank */
+    std::map<int, CowSnapshot> copies_;                                /* by rank */
     std::map<int, std::vector<std::weak_ptr<const FrozenCopy>>> made_; /* by rank */
 };
 

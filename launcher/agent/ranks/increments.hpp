@@ -27,7 +27,8 @@ class Increments
 {
   public:
     /* limit: number of increments on top of one full piece; 0: each piece is full. */
-    explicit Increments(unsigned limit) : limit_(limit) {}
+    explicit Increments(unsigned limit)
+        : limit_(limit) {}
 
     /* ---- Ranks ---- */
 
@@ -75,7 +76,8 @@ class Increments
     std::map<int, std::shared_ptr<ChangeTracker>> trackers_; /* by rank */
     std::map<int, std::string> told_;                        /* obstacles that are logged, by
                                                                 rank */
-    Link written_;            /* not yet committed, and still without number */
+    /* not yet committed, and still without number */
+    Link written_;
     std::vector<Link> chain_; /* from a full piece up to the base of the next piece */
     bool is_folding_ = false;
 };

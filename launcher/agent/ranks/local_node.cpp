@@ -152,7 +152,9 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
         if (events_ != nullptr) {
             events_->rank_said(session->rank(), message);
         } else if (message.type == CKPT_MSG_ASK) {
-            send({session->rank(), CKPT_MSG_ANSWER, true,
+            send({session->rank(),
+                  CKPT_MSG_ANSWER,
+                  true,
                   {.answer = {message.as.ask.number}},
                   Refusal(CKPT_REFUSAL_NO_COORDINATOR, "there is no coordinating agent").text()},
                  message.epoch);
@@ -744,9 +746,10 @@ Salvage::Hooks LocalNode::salvage_hooks()
             [this](int rank, const ckpt_message &message) {
                 worker_.reply([this, rank, message] { /* runs later: the listener has just given
                                                          the order */
-                    if (events_ != nullptr && salvage_.is_proxy(rank)) {
-                        events_->rank_said(rank, message);
-                    }
+                                                      if (events_ != nullptr &&
+                                                          salvage_.is_proxy(rank)) {
+                                                          events_->rank_said(rank, message);
+                                                      }
                 });
             },
             [this](const SalvageEvent &news) { hooks_.salvage(news); }};

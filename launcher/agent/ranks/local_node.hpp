@@ -173,7 +173,7 @@ class LocalNode : public Node
     NodeEvents *events_ = nullptr;
     NodeSweep sweep_;
     std::uint64_t swept_epoch_ = 0; /* epoch of the latest sweep */
-    FileIdentities identities_; /* of all images; gives the next one */
+    FileIdentities identities_;     /* of all images; gives the next one */
     WriteRate write_rate_;
     mutable std::shared_future<FileSystem> file_system_; /* valid after the first request */
     mutable std::chrono::steady_clock::time_point file_system_until_;

@@ -168,7 +168,7 @@ void NodeImage::begin_all(const std::vector<StoppedRank> &ranks, const Captured 
 }
 
 WrittenPiece NodeImage::write(const std::vector<StoppedRank> &ranks,
-                                    const Captured &captured)
+                              const Captured &captured)
 {
     open();
     for (const StoppedRank &rank : ranks) {

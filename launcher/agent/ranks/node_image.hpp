@@ -51,7 +51,7 @@ class NodeImage
 
     /* Writes the file. Calls captured(rank) from any thread when a rank may go on. */
     WrittenPiece write(const std::vector<StoppedRank> &ranks,
-                  const Captured &captured);
+                       const Captured &captured);
 
     /*
      * Saves rank by rank. open() makes the file. add() saves a rank, and throws
@@ -102,7 +102,7 @@ class NodeImage
     int standing_ = 0;
     std::uint64_t memory_ = 0;
     FaultTimes faults_;
-    std::exception_ptr failure_; /* the first failure */
+    std::exception_ptr failure_;          /* the first failure */
     std::vector<std::jthread> finishers_; /* last: they use the members above */
 };
 

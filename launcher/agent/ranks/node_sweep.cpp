@@ -133,11 +133,10 @@ PeerConnection &NodeSweep::connection_to(Node node)
             fail_sweep(fmt::format("the agent of {} cannot be reached", host));
         };
         call = std::make_unique<PeerConnection>(
-            loop_, worker_, settings_.identity(), std::move(*address), "neighbour",
-            rejected_, PeerConnection::Handlers{
-                [this] { examine_connections(); },
-                [](const json &) { fail("an answer to a sweep"); }, lost,
-                lost});
+            loop_, worker_, settings_.identity(), std::move(*address), "neighbour", rejected_,
+            PeerConnection::Handlers{[this] { examine_connections(); },
+                                     [](const json &) { fail("an answer to a sweep"); }, lost,
+                                     lost});
     }
     return *call;
 }

@@ -15,7 +15,8 @@ namespace ckpt
 {
 
 /* task: called with the work, on the thread. */
-template <typename Work> void PieceKeeper::run(std::unique_ptr<Work> given, auto task)
+template <typename Work>
+void PieceKeeper::run(std::unique_ptr<Work> given, auto task)
 {
     std::shared_ptr<Work> work = std::move(given);
 

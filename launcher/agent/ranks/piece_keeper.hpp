@@ -34,7 +34,8 @@ class PieceKeeper
     void stop();
 
   private:
-    template <typename Work> void run(std::unique_ptr<Work> work, auto task);
+    template <typename Work>
+    void run(std::unique_ptr<Work> work, auto task);
 
     std::vector<std::function<void()>> cancel_; /* cancels all work that may be under way */
     std::optional<WorkerThread> thread_;

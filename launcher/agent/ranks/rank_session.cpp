@@ -63,7 +63,8 @@ void decode(ckpt_message &message, std::size_t size)
 
 } // namespace
 
-RankSession::RankSession(Fd socket) : socket_(std::move(socket)) {}
+RankSession::RankSession(Fd socket)
+    : socket_(std::move(socket)) {}
 
 RankSession::Received RankSession::receive(ckpt_message &message)
 {

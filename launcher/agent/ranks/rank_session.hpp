@@ -25,7 +25,11 @@ class RankSession
 {
   public:
     /* Result of one attempt to read a message. */
-    enum class Received { message, nothing, end };
+    enum class Received {
+        message,
+        nothing,
+        end
+    };
 
     /* `socket` is a connected, nonblocking SOCK_SEQPACKET socket. */
     explicit RankSession(Fd socket);

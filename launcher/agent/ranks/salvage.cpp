@@ -151,7 +151,7 @@ void Salvage::ended(int rank)
                  copy.number);
     proxy_.emplace(InPlace{rank, copy, gone.page, state->ranks.at(rank).interval,
                            RankProxy(rank, copy.snapshot, gone.page->clocks(),
-                                 copy.counts.received)});
+                                     copy.counts.received)});
     CKPT_INVARIANT(ending_.count(rank) == 0 && dead_.contains(rank));
     fault_kill("agent-at-salvage");
     hooks_.proxy(rank, gone.cut);

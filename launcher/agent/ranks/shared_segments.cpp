@@ -70,7 +70,8 @@ void SharedSegments::note(pid_t rank)
         ranks_.push_back(std::move(process));
     }
     while (std::getline(maps, line)) {
-        struct stat status {};
+        struct stat status {
+        };
         auto path = segment_in(line);
         if (!path || ::stat(path->c_str(), &status) != 0 ||
             status.st_uid != ::geteuid()) {
@@ -93,7 +94,8 @@ void SharedSegments::remove_leftovers() const
         return;
     }
     for (const Segment &segment : segments_) {
-        struct stat status {};
+        struct stat status {
+        };
         if (::stat(segment.path.c_str(), &status) == 0 &&
             status.st_ino == segment.inode && status.st_dev == segment.device &&
             ::unlink(segment.path.c_str()) == 0) {

@@ -3,8 +3,8 @@
  * supervisor_file.hpp - tells the agents of a launch where the `ckpt run` is that made the launch.
  *
  * The file has mode 0600, in the directory of checkpoints that all nodes see. So only the user can
- * read the key in it; if checkpoints are encrypted (image/seal/image_key.hpp), only a process that has
- * their key. An agent that was cut off learns from it that another launch has begun.
+ * read the key in it; if checkpoints are encrypted (image/seal/image_key.hpp), only a process that
+ * has their key. An agent that was cut off learns from it that another launch has begun.
  */
 #pragma once
 

@@ -101,8 +101,8 @@ class SupervisorLink
     bool awaits_cause_ = false; /* waits for an answer to ask_about_end() */
     bool is_end_asked_for_ = false;
     std::set<int> finished_;
-    std::map<int, pid_t> awaited_; /* ranks of this launch's previous agent */
-    std::set<int> stopped_; /* ranks that a signal has stopped */
+    std::map<int, pid_t> awaited_;        /* ranks of this launch's previous agent */
+    std::set<int> stopped_;               /* ranks that a signal has stopped */
     std::optional<SalvageEvent> salvage_; /* the latest news */
     bool coordinates_ = false;
     std::string ends_behind_; /* name of a checkpoint; "": no end after a checkpoint is requested */

@@ -35,7 +35,8 @@ std::vector<int> open_descriptors()
 
 bool leads_to_others(int fd)
 {
-    struct stat status {};
+    struct stat status {
+    };
     return fstat(fd, &status) == 0 &&
            (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) ||
             isatty(fd) == 1);

@@ -13,7 +13,8 @@ namespace ckpt::cli
 
 /* Returns indented text with a newline at its end. Names of files and threads
  * may be invalid UTF-8; invalid bytes become U+FFFD. */
-template <typename Json> std::string json_text(const Json &json)
+template <typename Json>
+std::string json_text(const Json &json)
 {
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -16,7 +16,7 @@ namespace ckpt::cli
 struct Levels {
     /* The local directory of each node, unless --dir names one; empty: no such level. */
     std::filesystem::path on_nodes;
-    std::string redundancy = "none"; /* see redundancy/scheme.hpp */
+    std::string redundancy = "none";  /* see redundancy/scheme.hpp */
     std::chrono::nanoseconds disk{0}; /* minimum time between two copies to the disk */
 
     /* Parses "memory:every,partner:every,disk:10m": at most one level of each kind, in any

@@ -39,7 +39,8 @@ bool is_control(char letter)
 
 } // namespace
 
-LiveText::LiveText() : terminal_(isatty(STDOUT_FILENO) == 1) {}
+LiveText::LiveText()
+    : terminal_(isatty(STDOUT_FILENO) == 1) {}
 
 void LiveText::show(std::vector<std::string> lines)
 {

@@ -33,7 +33,8 @@ std::size_t terminal_width()
 
 } // namespace
 
-ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) == 1) {}
+ProgressLine::ProgressLine()
+    : terminal_(isatty(STDERR_FILENO) == 1) {}
 
 ProgressLine::~ProgressLine()
 {

@@ -19,7 +19,8 @@ namespace
 /* A signalfd also delivers signals that are set to be ignored. */
 bool is_left_ignored(int signal)
 {
-    struct sigaction action {};
+    struct sigaction action {
+    };
 
     return signal == SIGHUP && sigaction(signal, nullptr, &action) == 0 &&
            action.sa_handler == SIG_IGN;

@@ -18,7 +18,7 @@ namespace ckpt::cli
 namespace
 {
 
-constexpr std::array signals_waited_for = {SIGINT,  SIGTERM, SIGHUP,
+constexpr std::array signals_waited_for = {SIGINT, SIGTERM, SIGHUP,
                                            SIGQUIT, SIGUSR1, SIGUSR2};
 
 int signal_of(const std::string &word)

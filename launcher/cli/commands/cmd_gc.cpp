@@ -137,8 +137,8 @@ class GcCommand : public Command
     static void say_what_stays(const Checkpoint &checkpoint, const Words &names)
     {
         if (!names.empty()) {
-            fmt::print("left in {} these files, which are not of ckpt: {}\n", checkpoint.directory.string(),
-                       fmt::join(names, ", "));
+            fmt::print("left in {} these files, which are not of ckpt: {}\n",
+                       checkpoint.directory.string(), fmt::join(names, ", "));
         }
     }
 

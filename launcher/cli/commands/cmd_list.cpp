@@ -143,7 +143,8 @@ class ListCommand : public Command
             for (const std::string &name : store.foreign_directories()) {
                 if (job_.empty() || name == job_) {
                     fmt::print(stderr, "ckpt: {} was not made by ckpt: only whole checkpoints "
-                               "in it are listed\n", (store.directory() / name).string());
+                                       "in it are listed\n",
+                               (store.directory() / name).string());
                 }
             }
         }

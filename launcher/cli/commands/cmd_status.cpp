@@ -42,8 +42,8 @@ StoredJob stored_job(const Tiers &tiers, const std::string &name)
     StoredJob job;
     job.name = name;
     auto state = tiers.job_state(name);
-    job.state = !state                ? "unknown"
-                : tiers.is_live(name) ? "running on " + state->host
+    job.state = !state                      ? "unknown"
+                : tiers.is_live(name)       ? "running on " + state->host
                 : state->state == "running" ? "failed"
                                             : state->state;
     for (const TierCheckpoint &entry : tiers.checkpoints(name)) {
@@ -258,7 +258,8 @@ class StatusCommand : public Command
 
   private:
     /* Prints each job at once, because the next one may take long. */
-    template <typename Job> void show(const Job &job)
+    template <typename Job>
+    void show(const Job &job)
     {
         shown_.push_back(to_json(job));
         if (!json_) {

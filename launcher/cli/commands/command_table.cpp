@@ -60,7 +60,8 @@ constexpr const char *footer =
 class Help : public CLI::Formatter
 {
   public:
-    explicit Help(std::string rest) : rest_(std::move(rest)) {}
+    explicit Help(std::string rest)
+        : rest_(std::move(rest)) {}
 
     std::string make_usage(const CLI::App *app,
                            std::string name) const override
@@ -155,7 +156,8 @@ void forget_variables_of_others(Program &program, const Words &words)
     }
 }
 
-/* Throws CommandError(exit_usage) for a variable with a wrong value, which is no CLI::ParseError. */
+/* Throws CommandError(exit_usage) for a variable with a wrong value, which is no CLI::ParseError.
+ */
 void parse(Program &program, const Words &words)
 {
     Words reversed(words.rbegin(), words.rend()); /* CLI11's order */

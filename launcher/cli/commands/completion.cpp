@@ -33,7 +33,8 @@ Words options_of(const CLI::App &command)
 
 /* ---- bash ----------------------------------------------------------------------- */
 
-constexpr std::string_view bash_head = R"(# Completion of ckpt for bash; made by `ckpt completion bash`.
+constexpr std::string_view bash_head =
+    R"(# Completion of ckpt for bash; made by `ckpt completion bash`.
 _ckpt()
 {
     local word=${COMP_WORDS[COMP_CWORD]} command= i

@@ -56,7 +56,8 @@ bool has_option(const LaunchLine &line, const char *name)
 
 bool is_nothing(const struct stat &status)
 {
-    struct stat nothing {};
+    struct stat nothing {
+    };
     return S_ISCHR(status.st_mode) && stat("/dev/null", &nothing) == 0 &&
            nothing.st_rdev == status.st_rdev;
 }
@@ -65,7 +66,8 @@ bool is_nothing(const struct stat &status)
  * is used because, unlike SIG_IGN, it is not inherited by children. */
 void survive_closed_pipes()
 {
-    struct sigaction action {};
+    struct sigaction action {
+    };
     action.sa_handler = [](int) {};
     action.sa_flags = SA_RESTART;
     (void)sigaction(SIGPIPE, &action, nullptr);
@@ -91,7 +93,8 @@ JobInput::JobInput(EventLoop &loop, const fs::path &directory, const LaunchLine 
       pace_(loop, [this] { allow_more(); }), foreground_(loop, [this] { watch(); }),
       room_(loop, [this] { find_room(); })
 {
-    struct stat status {};
+    struct stat status {
+    };
     const bool has_input = fstat(STDIN_FILENO, &status) == 0;
     const bool is_terminal = has_input && isatty(STDIN_FILENO) == 1;
     const bool wants_terminal = line.launcher == Launcher::other || has_option(line, "pty");
@@ -141,7 +144,8 @@ void JobInput::use_file(Fd file)
         start_ = std::max<off_t>(lseek(STDIN_FILENO, 0, SEEK_CUR), 0);
     }
     if (is_slow_) { /* this process feeds the launcher */
-        struct stat status {};
+        struct stat status {
+        };
         if (!file_) {
             file_.reset(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0));
         }
@@ -157,7 +161,8 @@ void JobInput::use_file(Fd file)
 /* For a later `ckpt restart`. */
 void JobInput::link_file() const
 {
-    struct stat own {}, named {};
+    struct stat own {
+    }, named{};
     std::error_code error;
     const fs::path path = fs::read_symlink("/proc/self/fd/0", error);
 

@@ -63,9 +63,9 @@ class JobInput
 
   private:
     enum class Kind {
-        none,      /* no input, or input that cannot be kept */
-        file,      /* a file that can be read again */
-        stream,    /* written to a file as it is received */
+        none,   /* no input, or input that cannot be kept */
+        file,   /* a file that can be read again */
+        stream, /* written to a file as it is received */
     };
 
     void open_stream(bool is_terminal);
@@ -85,10 +85,10 @@ class JobInput
     EventLoop &loop_;
     const KeptInput kept_;
     Kind kind_ = Kind::none;
-    Fd file_;                /* from an earlier command, or this process's standard input */
-    InputFile stream_;       /* data received from the stream */
-    off_t start_ = 0;        /* position of the file when this process started */
-    bool is_first_ = true;   /* the first launch */
+    Fd file_;              /* from an earlier command, or this process's standard input */
+    InputFile stream_;     /* data received from the stream */
+    off_t start_ = 0;      /* position of the file when this process started */
+    bool is_first_ = true; /* the first launch */
     bool is_terminal_ = false;
     bool is_empty_ = false;  /* /dev/null, or closed */
     bool has_ended_ = false; /* the stream has ended */
@@ -102,8 +102,8 @@ class JobInput
     const bool is_slow_;
     std::uint64_t allowed_ = 0; /* bytes that such a launcher may have received by now */
     LoopTimer pace_;
-    LoopTimer foreground_;   /* rechecks whether this process is in the foreground */
-    LoopTimer room_;         /* retries writing the file */
+    LoopTimer foreground_; /* rechecks whether this process is in the foreground */
+    LoopTimer room_;       /* retries writing the file */
     bool lacks_room_ = false;
 };
 

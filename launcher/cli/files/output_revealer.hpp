@@ -38,7 +38,7 @@ class OutputRevealer
     std::set<std::string> said_;
     std::mutex mutex_;
     std::condition_variable wakes_;
-    bool ends_ = false; /* guarded by mutex_ */
+    bool ends_ = false;  /* guarded by mutex_ */
     std::thread thread_; /* last: the thread uses the members above */
 };
 

@@ -63,7 +63,9 @@ RestartInput restart_input(const TierDirectories &directories, const Checkpoint 
     if (isatty(STDIN_FILENO) == 1) {
         return {CKPT_INPUT_NEW};
     }
-    return {CKPT_INPUT_NEW, Fd(), {},
+    return {CKPT_INPUT_NEW,
+            Fd(),
+            {},
             fmt::format("the standard input of {} had not ended at the checkpoint; the program "
                         "gets the {} bytes that the checkpoint has, then the standard input of "
                         "this command",

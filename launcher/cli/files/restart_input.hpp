@@ -14,10 +14,10 @@ namespace ckpt::cli
 {
 
 struct RestartInput {
-    std::string variable; /* value of CKPT_INPUT */
-    Fd given{};           /* input for the launcher; invalid: that of this process */
+    std::string variable;         /* value of CKPT_INPUT */
+    Fd given{};                   /* input for the launcher; invalid: that of this process */
     std::filesystem::path path{}; /* path of `given` */
-    std::string warning{}; /* input that is, or may be, lost; empty: none */
+    std::string warning{};        /* input that is, or may be, lost; empty: none */
 };
 
 /* Decides by the content of the checkpoint and by the input that `ckpt run` has kept in the

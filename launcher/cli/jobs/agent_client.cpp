@@ -81,7 +81,8 @@ void send_line(int fd, const std::string &line)
 class LineReader
 {
   public:
-    explicit LineReader(int fd) : fd_(fd) {}
+    explicit LineReader(int fd)
+        : fd_(fd) {}
 
     /* Returns the next line, or nothing if none arrived within a tick. */
     std::optional<std::string> next()

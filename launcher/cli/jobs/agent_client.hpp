@@ -17,7 +17,8 @@ namespace ckpt::cli
 
 /* The connection ended before the agent replied. */
 struct AgentDied : Error {
-    AgentDied() : Error("the agent has died before it answered") {}
+    AgentDied()
+        : Error("the agent has died before it answered") {}
 };
 
 /*

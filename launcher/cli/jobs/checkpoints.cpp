@@ -106,7 +106,8 @@ void require_no_job_directory(const fs::path &path)
 
     if (has_job(around, name)) {
         stop_with(exit_not_found, "{} is the directory of the job {}: give --dir {} and the job's "
-                  "name", path.string(), name, job.parent_path().string());
+                                  "name",
+                  path.string(), name, job.parent_path().string());
     }
 }
 

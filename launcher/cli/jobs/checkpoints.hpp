@@ -32,7 +32,8 @@ Tiers require_tiers(const TierDirectories &directories);
 struct FoundCheckpoint {
     Checkpoint checkpoint;
     TierDirectories directories; /* in which its job continues */
-    bool is_newest; /* newest of its job; the user has not asked for a particular one */
+    /* newest of its job; the user has not asked for a particular one */
+    bool is_newest;
 };
 
 /*

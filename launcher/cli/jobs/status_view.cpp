@@ -178,7 +178,8 @@ void add_independent(Lines &lines, const Status &status, double now)
     const control::Capped &capped = status.capped;
     if (capped.taken != 0) {
         lines.add("log cap", "{}/{}, {}: {} taken, as ranks {} did not take the requested "
-                             "independent checkpoint", status.job,
+                             "independent checkpoint",
+                  status.job,
                   capped.number, age(capped.at, now), capped.taken,
                   fmt::join(capped.ranks, ", "));
     }

@@ -52,7 +52,8 @@ class Interrupt
 class KnownProcess
 {
   public:
-    explicit KnownProcess(int pid) : pid_(pid), identity_(process_identity(pid)) {}
+    explicit KnownProcess(int pid)
+        : pid_(pid), identity_(process_identity(pid)) {}
 
     bool is_there() const
     {

@@ -17,7 +17,7 @@ struct Diagnosis {
     Exit status;
     std::string text;
     ckpt_refusal identity = CKPT_REFUSAL_NONE; /* if exit_refused */
-    bool may_pass = false; /* an agent may appear in a moment */
+    bool may_pass = false;                     /* an agent may appear in a moment */
 };
 
 /* Examines the process and all its descendants. */

@@ -22,7 +22,7 @@ namespace
 {
 
 const std::set<std::string> list_options = {"host", "hosts", "w", "nodelist"};
-const std::set<std::string> file_options = {"hostfile",      "machinefile", "f",
+const std::set<std::string> file_options = {"hostfile", "machinefile", "f",
                                             "default-hostfile"};
 
 bool names_nodes(const LaunchOption &option)

@@ -15,9 +15,9 @@ namespace
 /* Options that only concern Open MPI or its launcher, and have no equivalent
  * elsewhere. */
 const std::set<std::string> open_mpi_only = {
-    "allow-run-as-root", "am",      "amca",     "gmca",        "gomca",
-    "mca",               "np",      "omca",     "oversubscribe", "personality",
-    "pmixmca",           "prtemca", "q",        "quiet",       "tune",
+    "allow-run-as-root", "am", "amca", "gmca", "gomca",
+    "mca", "np", "omca", "oversubscribe", "personality",
+    "pmixmca", "prtemca", "q", "quiet", "tune",
     "use-hwthread-cpus"};
 const std::set<std::string> hydra_only = {
     "disable-auto-cleanup", "genvall", "envall", "memory-alloc-kinds", "np",

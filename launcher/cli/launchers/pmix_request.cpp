@@ -67,14 +67,16 @@ std::string library_of(int launcher)
 class Library
 {
   public:
-    explicit Library(const std::string &path) : handle_(dlopen(path.c_str(), RTLD_NOW))
+    explicit Library(const std::string &path)
+        : handle_(dlopen(path.c_str(), RTLD_NOW))
     {
         if (handle_ == nullptr) {
             stop_with(exit_failed, "cannot load the launcher's PMIx: {}", dlerror());
         }
     }
 
-    template <typename Function> Function *function(const char *name) const
+    template <typename Function>
+    Function *function(const char *name) const
     {
         void *address = dlsym(handle_, name);
         if (address == nullptr) {
@@ -141,9 +143,9 @@ struct Answer {
 
 std::mutex mutex;
 std::condition_variable news;
-int unregistered = 0; /* handlers that PMIx has not registered yet */
+int unregistered = 0;                  /* handlers that PMIx has not registered yet */
 pmix_status_t obstacle = PMIX_SUCCESS; /* error of a registration */
-std::string id; /* identifies our request */
+std::string id;                        /* identifies our request */
 std::optional<Answer> answer;
 bool has_job_ended = false;
 
@@ -230,7 +232,8 @@ class Tool
     ~Tool()
     {
         Deadline deadline;
-        PMIX_FUNCTION(library_, PMIx_tool_finalize)();
+        PMIX_FUNCTION(library_, PMIx_tool_finalize)
+        ();
     }
     Tool(const Tool &) = delete;
     Tool &operator=(const Tool &) = delete;

@@ -48,7 +48,8 @@ bool has_word(const std::string &name, const std::string &word)
 
 bool is_own_file(const fs::path &path)
 {
-    struct stat status {};
+    struct stat status {
+    };
     return lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
            status.st_uid == geteuid();
 }

@@ -30,8 +30,8 @@ constexpr int most_interpreters = 4; /* nesting, as in the kernel */
 
 /* Keep in sync with the list in mpi-plugin/non_mpi/shell.c. */
 const std::set<std::string> shells = {
-    "sh",   "bash",  "dash", "zsh", "zsh5",    "ksh93",
-    "mksh", "csh",   "tcsh", "bsd-csh", "fish", "busybox"};
+    "sh", "bash", "dash", "zsh", "zsh5", "ksh93",
+    "mksh", "csh", "tcsh", "bsd-csh", "fish", "busybox"};
 
 /* Returns the second word of a line like "#! /bin/sh -e". */
 fs::path named_interpreter(const fs::path &program)
@@ -77,7 +77,8 @@ bool is_linked_with_musl(const fs::path &program)
  * secure-execution mode). */
 bool has_rights_of_its_own(const fs::path &program)
 {
-    struct stat status {};
+    struct stat status {
+    };
     return stat(program.c_str(), &status) == 0 &&
            (((status.st_mode & S_ISUID) != 0 && status.st_uid != geteuid()) ||
             ((status.st_mode & S_ISGID) != 0 && status.st_gid != getegid()));

@@ -64,8 +64,8 @@ constexpr int most_tries = 300;
 
 bool may_pass(int code)
 {
-    constexpr std::array passing = {EIO,   ESTALE, EINTR,  EAGAIN,    ETIMEDOUT, EHOSTDOWN,
-                                    EROFS, ENOSPC, EDQUOT, EREMOTEIO, ENOTCONN,  ENOLCK};
+    constexpr std::array passing = {EIO, ESTALE, EINTR, EAGAIN, ETIMEDOUT, EHOSTDOWN,
+                                    EROFS, ENOSPC, EDQUOT, EREMOTEIO, ENOTCONN, ENOLCK};
 
     return std::ranges::find(passing, code) != passing.end();
 }
@@ -257,7 +257,8 @@ Invocation JobRun::start_over()
 
 /* Repeats `function` while a directory is temporarily unusable, if there was a launch already.
  * No other process would restart the job. */
-template <typename Function> auto JobRun::repeat_while_unusable(const Function &function)
+template <typename Function>
+auto JobRun::repeat_while_unusable(const Function &function)
 {
     for (int tries = 0;; tries++) {
         try {

@@ -38,12 +38,12 @@ class JobRun
         RestartPolicy::Limits restarts;
         std::size_t spares = 0;
         std::size_t min_nodes = 1;
-        std::set<int> swaps; /* signals that swap the job out */
+        std::set<int> swaps;                /* signals that swap the job out */
         std::set<int> migrations;           /* signals for a migration to the nodes ... */
         std::filesystem::path nodes_file{}; /* ... in this file */
         journal::Files files = journal::Files::roll_back;
         bool ends_unprotected = false; /* end a job that cannot be saved for one interval */
-        bool conceals = false; /* conceal outputs until a checkpoint commits */
+        bool conceals = false;         /* conceal outputs until a checkpoint commits */
     };
 
     /* From now on signals are received through a descriptor. `batch` must outlive this
@@ -61,7 +61,8 @@ class JobRun
     Invocation start_over();
     Invocation restart(const Checkpoint &checkpoint);
     Invocation restart_now(const Checkpoint &checkpoint);
-    template <typename Function> auto repeat_while_unusable(const Function &function);
+    template <typename Function>
+    auto repeat_while_unusable(const Function &function);
     void take_for(std::uint64_t checkpoint, JobOwnership::Take take);
     void take_as(const std::string &launcher, JobOwnership::Take take);
     void own_launcher(pid_t launcher);
@@ -109,7 +110,7 @@ class JobRun
     EventLoop loop_;
     std::optional<RunRequests> requests_; /* during run() */
     NodePlan nodes_;
-    bool has_other_nodes_ = false; /* since the next launch was prepared */
+    bool has_other_nodes_ = false;        /* since the next launch was prepared */
     std::optional<Checkpoint> next_from_; /* of the next launch; nothing: the beginning */
     bool tolerates_ended_ranks_ = false;
     /* Acts for the launcher when ranks die, so that they can be replayed. */
@@ -123,16 +124,17 @@ class JobRun
     std::uint64_t uses_ = 0; /* checkpoint from which the launch continues; 0: none */
     std::uint64_t incarnation_ = 0;
     std::uint64_t newest_ = 0; /* newest checkpoint when this command started */
-    std::uint64_t before_ = 0; /* checkpoints up to this number belong to earlier runs */
-    std::uint64_t last_ = 0;   /* checkpoint of the last restart */
+    /* checkpoints up to this number belong to earlier runs */
+    std::uint64_t before_ = 0;
+    std::uint64_t last_ = 0;                     /* checkpoint of the last restart */
     std::optional<gather::Gathering> gathering_; /* if the checkpoint is on the nodes */
-    std::set<std::uint64_t> not_on_nodes_; /* the nodes have lost too much */
+    std::set<std::uint64_t> not_on_nodes_;       /* the nodes have lost too much */
     std::set<std::string> lost_nodes_;
     /* The failure that led to a replay, until the job has a newer checkpoint. */
     std::optional<Failure> salvage_;
     std::optional<JobInput> input_; /* during run() */
     bool has_launched_ = false;
-    bool has_all_input_ = false;    /* the checkpoint of this launch has all of the input */
+    bool has_all_input_ = false;           /* the checkpoint of this launch has all of the input */
     std::set<std::uint64_t> not_replayed_; /* checkpoints from which a replay has failed */
 };
 

@@ -41,7 +41,8 @@ std::vector<char *> pointers(const Words &words)
 /* Returns "DEVICE:INODE" of an output that is a file. */
 std::string file_of(int fd)
 {
-    struct stat status {};
+    struct stat status {
+    };
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
         status = {};
     }

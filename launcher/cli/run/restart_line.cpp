@@ -120,7 +120,8 @@ std::vector<LaunchLine> recorded_lines(const Checkpoint &checkpoint)
     const Launch &launch = manifest.launch;
     const auto refuse = [&](const std::string &why) {
         stop_with(exit_usage, "{} was started with '{}': {}; give the "
-                  "options of the launcher after --", checkpoint.name(),
+                              "options of the launcher after --",
+                  checkpoint.name(),
                   shell_words(launch.launcher), why);
     };
     std::vector<LaunchLine> lines;
@@ -162,7 +163,8 @@ std::vector<LaunchOption> taken_over(const LaunchLine &recorded, bool is_one,
         }
     }
     stop_with(exit_usage, "{} was started by {}; give the options of {} after "
-              "--{}", checkpoint.name(), recorded.program, line.program, why);
+                          "--{}",
+              checkpoint.name(), recorded.program, line.program, why);
 }
 
 /* Combines the recorded launcher and options with the user's wishes; one line for each
@@ -182,8 +184,9 @@ std::vector<LaunchLine> launch_lines(const Checkpoint &checkpoint,
     line.launcher = launcher_of(line.program);
     if (line.launcher == Launcher::other) {
         stop_with(exit_usage, "{} was started by {}, which ckpt cannot start: "
-                  "give another launcher with --mpirun and its options "
-                  "after --", checkpoint.name(), line.program);
+                              "give another launcher with --mpirun and its options "
+                              "after --",
+                  checkpoint.name(), line.program);
     }
     if (options.replace_options || launch.launcher.empty()) {
         line.options = parse_launch_options(line.launcher, options.options);

@@ -18,9 +18,9 @@ struct RestartOptions {
     bool replace_options = false;
     Words options;
     std::filesystem::path libraries;
-    NodeList nodes; /* nodes to use; empty: the recorded ones */
+    NodeList nodes;          /* nodes to use; empty: the recorded ones */
     Environment supervision; /* variables for this launch */
-    Environment current; /* CKPT_* variables of the caller; they override the recorded ones */
+    Environment current;     /* CKPT_* variables of the caller; they override the recorded ones */
 };
 
 /*

@@ -280,9 +280,10 @@ void SupervisedLaunch::ask()
     CKPT_EXPECT(ending_.last);
     request.command = "checkpoint";
     request.then = ending_.last->purpose == LastCheckpoint::For::migration ? "move" : "kill";
-    is_asked_ = supervisor_ && supervisor_->request(
-        request, [this](const control::Reply &reply) { answered(reply); },
-        [this] { lost_agent(); });
+    is_asked_ =
+        supervisor_ && supervisor_->request(
+                           request, [this](const control::Reply &reply) { answered(reply); },
+                           [this] { lost_agent(); });
     if (!is_asked_ && steady_clock::now() >= ask_until_) {
         given_up({CKPT_REFUSAL_NO_COORDINATOR, "no agent has come"});
     }
@@ -437,7 +438,8 @@ void SupervisedLaunch::protection(bool is_unprotected, bool is_overdue, const st
     } else if (options_.ends_unprotected && launcher_ && !ending_.last &&
                !ending_.was_unprotected) {
         fmt::print(stderr, "ckpt: the job is ended: it could not be saved for a whole interval: "
-                           "{}\n", why);
+                           "{}\n",
+                   why);
         ending_.was_unprotected = true;
         kill_at_ = steady_clock::now() + grace_period;
         launcher_->signal(SIGTERM);
@@ -451,12 +453,13 @@ void SupervisedLaunch::ask_for_news()
     if (supervisor_ && !ending_.last && (watch_.failure() || ending_.exit_code != 0)) {
         control::Request request;
         request.command = "status";
-        (void)supervisor_->request(request, [](const control::Reply &) {}, [] {});
+        (void)supervisor_->request(
+            request, [](const control::Reply &) {}, [] {});
     }
 }
 
-/* Handles events until `until` at most, and then steps if `steps`. A violated invariant does not end
- * the job: the launch goes on without that event. Another launch is refused (run()). */
+/* Handles events until `until` at most, and then steps if `steps`. A violated invariant does not
+ * end the job: the launch goes on without that event. Another launch is refused (run()). */
 void SupervisedLaunch::turn(Time until, bool steps)
 {
     try {

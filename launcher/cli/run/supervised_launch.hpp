@@ -25,14 +25,19 @@ namespace ckpt::cli
 
 /* A last checkpoint, after which no process of the launch continues. */
 struct LastCheckpoint {
-    enum class For { warning, swap, migration, end } purpose;
-    int signal = 0;                     /* the signal that requested it, or ... */
-    std::uint64_t client = 0;           /* ... the command that did; 0: none */
-    std::string from, to;               /* nodes of a migration, or ... */
-    std::vector<std::string> nodes;     /* ... the nodes that it may use */
-    std::optional<std::string> name;    /* set when the checkpoint exists */
-    control::Reply answer;              /* for the command, sent when the nodes are free */
-    bool is_resumed = false;            /* SIGCONT came before the job was swapped out */
+    enum class For {
+        warning,
+        swap,
+        migration,
+        end
+    } purpose;
+    int signal = 0;                  /* the signal that requested it, or ... */
+    std::uint64_t client = 0;        /* ... the command that did; 0: none */
+    std::string from, to;            /* nodes of a migration, or ... */
+    std::vector<std::string> nodes;  /* ... the nodes that it may use */
+    std::optional<std::string> name; /* set when the checkpoint exists */
+    control::Reply answer;           /* for the command, sent when the nodes are free */
+    bool is_resumed = false;         /* SIGCONT came before the job was swapped out */
 };
 
 /* How a launch ended. */
@@ -44,7 +49,7 @@ struct Ending {
     /* Since when some nodes, or this one, may be cut off while their ranks still live. */
     std::optional<std::chrono::steady_clock::time_point> silent_since;
     std::optional<LastCheckpoint> last; /* if one was requested */
-    bool was_unprotected = false; /* ended because it could not be saved */
+    bool was_unprotected = false;       /* ended because it could not be saved */
 };
 
 class SupervisedLaunch
@@ -61,8 +66,8 @@ class SupervisedLaunch
         /* Socket on which the launcher's processes then announce themselves. */
         std::filesystem::path started_socket;
         bool ends_unprotected = false; /* end a job that cannot be saved for one interval */
-        std::set<int> warnings; /* signals that announce the end of the job */
-        std::set<int> swaps;    /* signals that swap the job out */
+        std::set<int> warnings;        /* signals that announce the end of the job */
+        std::set<int> swaps;           /* signals that swap the job out */
         /* Called with the launcher's process before it executes the launcher. */
         std::function<void(pid_t)> launches;
         std::function<void()> ranks_have_come; /* called once, unless empty */
@@ -126,9 +131,9 @@ class SupervisedLaunch
     bool is_asked_to_stop_ = false; /* SIGTSTP came, and no SIGCONT since */
     bool has_said_failure_ = false;
     bool has_told_ranks_ = false;
-    bool is_asked_ = false;         /* an agent was asked for the last checkpoint */
-    bool has_lost_agent_ = false;   /* the agent that was asked has died */
-    std::optional<Time> kill_at_;   /* when to kill processes that SIGTERM has not ended */
+    bool is_asked_ = false;       /* an agent was asked for the last checkpoint */
+    bool has_lost_agent_ = false; /* the agent that was asked has died */
+    std::optional<Time> kill_at_; /* when to kill processes that SIGTERM has not ended */
     /* For a starting job: when to stop asking. Unset: nothing to ask for. */
     std::optional<Time> ask_until_;
 };

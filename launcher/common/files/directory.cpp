@@ -50,7 +50,8 @@ Fd open_here(int above, const std::filesystem::path &name, const std::filesystem
 
 } // namespace
 
-Directory::Directory(const std::filesystem::path &path, unsigned levels) : path_(path)
+Directory::Directory(const std::filesystem::path &path, unsigned levels)
+    : path_(path)
 {
     CKPT_EXPECT(levels > 0);
     fd_ = levels == 1 ? open_here(AT_FDCWD, path, path)

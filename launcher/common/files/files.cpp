@@ -48,7 +48,8 @@ void sync_name(const fs::path &directory)
 class TemporaryFile
 {
   public:
-    explicit TemporaryFile(fs::path path) : path_(std::move(path)) {}
+    explicit TemporaryFile(fs::path path)
+        : path_(std::move(path)) {}
     ~TemporaryFile()
     {
         if (!path_.empty()) {

@@ -43,8 +43,8 @@ std::string read_text_file(const std::filesystem::path &path,
                            std::size_t limit = 64u << 20);
 
 /* Replaces `path` by a file of mode 0600 with this text: written under a temporary name, fsync,
- * rename, fsync of the directory (common/files/new_file.hpp). After an error, `path` is unchanged and
- * no temporary file is left. */
+ * rename, fsync of the directory (common/files/new_file.hpp). After an error, `path` is unchanged
+ * and no temporary file is left. */
 void write_text_file_atomically(const std::filesystem::path &path,
                                 std::string_view text, std::string_view what);
 

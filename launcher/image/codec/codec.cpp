@@ -31,7 +31,8 @@ Codec Codec::parse(std::string_view text)
     std::string_view name = text.substr(0, text.find(':'));
     if (name != "zstd") {
         fail("unknown codec '{}'; there are none, lz4, zstd, zstd:LEVEL and "
-             "auto", text);
+             "auto",
+             text);
     }
     if (name.size() < text.size()) {
         std::string_view level = text.substr(name.size() + 1);

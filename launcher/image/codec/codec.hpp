@@ -24,7 +24,12 @@ enum class ChunkCoding : std::uint32_t {
 };
 
 struct Codec {
-    enum class Kind { none, lz4, zstd, automatic };
+    enum class Kind {
+        none,
+        lz4,
+        zstd,
+        automatic
+    };
 
     Kind kind = Kind::zstd;
     int level = 1; /* zstd level; negative levels are faster */

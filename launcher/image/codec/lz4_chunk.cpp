@@ -25,7 +25,8 @@ constexpr std::size_t block_header_size = 4;
 static_assert(header_size == sizeof(std::uint64_t) + sizeof(std::uint32_t));
 static_assert(block_header_size == sizeof(std::uint32_t));
 
-template <typename Number> Number load_big_endian(const std::byte *from)
+template <typename Number>
+Number load_big_endian(const std::byte *from)
 {
     Number number = 0;
     for (std::size_t i = 0; i < sizeof(Number); i++) {
@@ -34,7 +35,8 @@ template <typename Number> Number load_big_endian(const std::byte *from)
     return number;
 }
 
-template <typename Number> void store_big_endian(std::byte *to, Number number)
+template <typename Number>
+void store_big_endian(std::byte *to, Number number)
 {
     for (std::size_t i = sizeof(Number); i-- > 0; number >>= 8) {
         to[i] = static_cast<std::byte>(number & 0xff);

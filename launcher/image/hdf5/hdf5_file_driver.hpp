@@ -20,7 +20,7 @@ namespace ckpt
 /* Shared by the driver and its user; must outlive the HDF5 file. */
 struct DriverFile {
     int fd = -1;
-    int error = 0; /* errno of the first failed write or truncation */
+    int error = 0;        /* errno of the first failed write or truncation */
     bool closing = false; /* set by the user before H5Fclose (fault point) */
     /* Raw data for which HDF5 only allocates space. The caller that passed it to HDF5
      * writes it there after releasing the lock. Null: the space has been allocated. */

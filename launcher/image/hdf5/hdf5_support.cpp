@@ -30,7 +30,8 @@ herr_t append_error(unsigned depth, const H5E_error2_t *error, void *data)
 
 } // namespace
 
-Hdf5Lock::Hdf5Lock() : lock_(hdf5_mutex)
+Hdf5Lock::Hdf5Lock()
+    : lock_(hdf5_mutex)
 {
     require_hdf5(H5open(), "cannot start HDF5");
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);

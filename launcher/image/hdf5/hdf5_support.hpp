@@ -32,8 +32,10 @@ class Hdf5Id
 {
   public:
     Hdf5Id() = default;
-    explicit Hdf5Id(hid_t id) noexcept : id_(id) {}
-    Hdf5Id(Hdf5Id &&other) noexcept : id_(std::exchange(other.id_, -1)) {}
+    explicit Hdf5Id(hid_t id) noexcept
+        : id_(id) {}
+    Hdf5Id(Hdf5Id &&other) noexcept
+        : id_(std::exchange(other.id_, -1)) {}
     Hdf5Id &operator=(Hdf5Id &&other) noexcept
     {
         if (this != &other) {
@@ -60,7 +62,8 @@ std::string take_hdf5_errors();
 /* Throws Error "WHAT: errors of HDF5" if `result` is negative. */
 [[noreturn]] void fail_hdf5(std::string_view what);
 
-template <typename T> T require_hdf5(T result, std::string_view what)
+template <typename T>
+T require_hdf5(T result, std::string_view what)
 {
     if (result < 0) {
         fail_hdf5(what);

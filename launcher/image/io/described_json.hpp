@@ -34,10 +34,12 @@ template <class T, class U>
 concept SameAs = std::same_as<std::remove_const_t<T>, U>;
 
 /* A 64-bit number that is stored as 16 hexadecimal digits. */
-template <class N> struct Hexadecimal {
+template <class N>
+struct Hexadecimal {
     N &value;
 };
-template <class N> Hexadecimal<N> hexadecimal(N &value)
+template <class N>
+Hexadecimal<N> hexadecimal(N &value)
 {
     return {value};
 }
@@ -46,10 +48,12 @@ std::string hexadecimal_text(std::uint64_t value);
 std::uint64_t parse_hexadecimal(const std::string &text, const std::string &name);
 
 /* Nanoseconds since 1970 that are stored as a date (format_time()). */
-template <class N> struct Date {
+template <class N>
+struct Date {
     N &value;
 };
-template <class N> Date<N> date(N &value)
+template <class N>
+Date<N> date(N &value)
 {
     return {value};
 }
@@ -60,14 +64,17 @@ class JsonWriter
   public:
     using Json = nlohmann::ordered_json;
 
-    template <class T> void required(const char *field, const T &value)
+    template <class T>
+    void required(const char *field, const T &value)
     {
         json_[field] = json_of(value);
     }
     /* A field that is always written, and that files of older versions lack. */
-    template <class T> void added(const char *field, const T &value) { required(field, value); }
+    template <class T>
+    void added(const char *field, const T &value) { required(field, value); }
     /* A field that is written unless it has its default value. */
-    template <class T> void optional(const char *field, const T &value)
+    template <class T>
+    void optional(const char *field, const T &value)
     {
         if (!is_default(value)) {
             required(field, value);
@@ -76,7 +83,8 @@ class JsonWriter
 
     Json &json() { return json_; }
 
-    template <class T> static Json json_of(const T &value)
+    template <class T>
+    static Json json_of(const T &value)
     {
         JsonWriter writer;
         if constexpr (requires { describe(writer, value); }) {
@@ -86,7 +94,8 @@ class JsonWriter
             return Json(nlohmann::json(value));
         }
     }
-    template <class T> static Json json_of(const std::vector<T> &values)
+    template <class T>
+    static Json json_of(const std::vector<T> &values)
     {
         Json list = Json::array();
         for (const T &value : values) {
@@ -94,18 +103,22 @@ class JsonWriter
         }
         return list;
     }
-    template <class N> static Json json_of(const Hexadecimal<N> &number)
+    template <class N>
+    static Json json_of(const Hexadecimal<N> &number)
     {
         return hexadecimal_text(number.value);
     }
-    template <class N> static Json json_of(const Date<N> &time)
+    template <class N>
+    static Json json_of(const Date<N> &time)
     {
         return format_time(time.value);
     }
 
   private:
-    template <class T> static bool is_default(const T &value) { return value == T(); }
-    template <class N> static bool is_default(const Hexadecimal<N> &number)
+    template <class T>
+    static bool is_default(const T &value) { return value == T(); }
+    template <class N>
+    static bool is_default(const Hexadecimal<N> &number)
     {
         return number.value == 0;
     }
@@ -117,11 +130,13 @@ class JsonWriter
 class JsonReader
 {
   public:
-    explicit JsonReader(JsonFields fields) : fields_(std::move(fields)) {}
+    explicit JsonReader(JsonFields fields)
+        : fields_(std::move(fields)) {}
 
     const JsonFields &fields() const { return fields_; }
 
-    template <class T> void required(const char *field, T &&value)
+    template <class T>
+    void required(const char *field, T &&value)
     {
         if constexpr (requires(JsonReader reader) { describe(reader, value); }) {
             read(fields_.object(field), value);
@@ -130,24 +145,29 @@ class JsonReader
         }
     }
     /* A field that is always written, and that files of older versions lack. */
-    template <class T> void added(const char *field, T &&value) { optional(field, value); }
+    template <class T>
+    void added(const char *field, T &&value) { optional(field, value); }
     /* Leaves the value unchanged if the object lacks the field. */
-    template <class T> void optional(const char *field, T &&value)
+    template <class T>
+    void optional(const char *field, T &&value)
     {
         if (fields_.has(field)) {
             required(field, std::forward<T>(value));
         }
     }
 
-    template <class T> static void read(JsonFields fields, T &value)
+    template <class T>
+    static void read(JsonFields fields, T &value)
     {
         JsonReader reader(std::move(fields));
         describe(reader, value);
     }
 
   private:
-    template <class T> void get(const char *field, T &value) { fields_.get(field, value); }
-    template <class T> void get(const char *field, std::vector<T> &values)
+    template <class T>
+    void get(const char *field, T &value) { fields_.get(field, value); }
+    template <class T>
+    void get(const char *field, std::vector<T> &values)
     {
         if constexpr (requires(JsonReader reader, T value) { describe(reader, value); }) {
             for (const JsonFields &element : fields_.list(field)) {
@@ -157,13 +177,15 @@ class JsonReader
             fields_.get(field, values);
         }
     }
-    template <class N> void get(const char *field, Hexadecimal<N> &number)
+    template <class N>
+    void get(const char *field, Hexadecimal<N> &number)
     {
         std::string text;
         fields_.get(field, text);
         number.value = parse_hexadecimal(text, fields_.name());
     }
-    template <class N> void get(const char *field, Date<N> &time)
+    template <class N>
+    void get(const char *field, Date<N> &time)
     {
         std::string text;
         fields_.get(field, text);

@@ -39,7 +39,8 @@ class JsonFields
     const std::string &name() const { return name_; }
     bool has(const char *field) const { return json_.contains(field); }
 
-    template <typename T> void get(const char *field, T &value) const
+    template <typename T>
+    void get(const char *field, T &value) const
     {
         const nlohmann::json &found = find(field);
         if constexpr (std::is_same_v<T, bool>) {
@@ -57,7 +58,8 @@ class JsonFields
     }
 
     /* Leaves `value` unchanged if the object has no such field. */
-    template <typename T> void get_if_there(const char *field, T &value) const
+    template <typename T>
+    void get_if_there(const char *field, T &value) const
     {
         if (json_.contains(field)) {
             get(field, value);

@@ -21,7 +21,8 @@ class WriteLimit
     using Time = std::chrono::steady_clock::time_point;
 
     /* rate: bytes per second; 0: no limit. */
-    explicit WriteLimit(std::uint64_t rate) : rate_(rate) {}
+    explicit WriteLimit(std::uint64_t rate)
+        : rate_(rate) {}
 
     /* Returns the time at which `bytes` bytes, ready now, may be written. A caller
      * that starts each write at its time, and asks again before the next one, keeps to

@@ -63,17 +63,18 @@ class WatchedChanges : public ChangeTracker
   private:
     pid_t pid_;
     PageWatch watch_;
-    PageRanges written_;        /* since the last committed checkpoint */
-    PageRanges excluded_;       /* at the last mark() */
-    bool all_ = false;          /* devices may write anywhere */
-    std::string obstacle_;      /* found by the last mark() */
+    PageRanges written_;   /* since the last committed checkpoint */
+    PageRanges excluded_;  /* at the last mark() */
+    bool all_ = false;     /* devices may write anywhere */
+    std::string obstacle_; /* found by the last mark() */
 };
 
 /* Compares 128-bit hashes of pages; reads all data each time. */
 class ContentChanges : public ChangeTracker
 {
   public:
-    explicit ContentChanges(unsigned threads) : threads_(threads) {}
+    explicit ContentChanges(unsigned threads)
+        : threads_(threads) {}
 
     void mark(const PageRanges &, const PageRanges &) override {}
     bool compares() const override { return true; }

@@ -64,7 +64,8 @@ class ImageSource : public ChunkSource
 {
   public:
     /* The reader outlives this object. */
-    ImageSource(const NodeFileReader &reader, int rank) : reader_(reader), rank_(rank) {}
+    ImageSource(const NodeFileReader &reader, int rank)
+        : reader_(reader), rank_(rank) {}
     void read(const ChunkPlan &plan, const ChunkJob &job,
               std::span<std::byte> chunk) override;
 

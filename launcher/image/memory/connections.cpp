@@ -44,9 +44,9 @@ bool writes(const ckpt_file &pipe)
 
 const char *kind_name(const ckpt_file &file)
 {
-    return is_pipe(file)                     ? "pipe"
+    return is_pipe(file)                    ? "pipe"
            : file.kind == CKPT_FILE_EVENTFD ? "counter"
-                                             : "socket";
+                                            : "socket";
 }
 
 [[noreturn]] void refuse(const RankImage &image, const ckpt_file &file,

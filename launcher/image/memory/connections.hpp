@@ -62,7 +62,7 @@ class Connections
     std::map<std::uint64_t, End> ends_; /* by inode */
     std::map<PipeKey, Pipe> pipes_;
     std::map<std::uint64_t, std::set<int>> counters_; /* ranks by eventfd id */
-    std::set<std::int64_t> processes_; /* process ids of the ranks */
+    std::set<std::int64_t> processes_;                /* process ids of the ranks */
 };
 
 } // namespace ckpt

@@ -34,8 +34,9 @@ class PagePool
      * `bytes` 0 its size is automatic: it starts with least_pool bytes and grows while it is
      * at most a quarter of the memory that would be available without it. The pool is
      * smaller, or empty, if the system provides less memory. */
-    PagePool(std::size_t bytes, std::size_t granule,
-             Available available = [] { return available_memory(); });
+    PagePool(
+        std::size_t bytes, std::size_t granule,
+        Available available = [] { return available_memory(); });
     ~PagePool();
     PagePool(const PagePool &) = delete;
     PagePool &operator=(const PagePool &) = delete;
@@ -58,14 +59,14 @@ class PagePool
 
     const std::size_t granule_;
     const Available available_;
-    const std::size_t size_;       /* upper limit in bytes */
-    const std::size_t piece_;      /* bytes of one mapping */
-    const std::size_t first_room_; /* bytes usable without checking the available memory */
-    std::mutex mutex_; /* guards the following members */
+    const std::size_t size_;          /* upper limit in bytes */
+    const std::size_t piece_;         /* bytes of one mapping */
+    const std::size_t first_room_;    /* bytes usable without checking the available memory */
+    std::mutex mutex_;                /* guards the following members */
     std::vector<std::byte *> pieces_; /* mappings */
-    std::size_t room_; /* bytes that may be used now; grow() raises it */
-    bool may_grow_ = true; /* reset when all buffers are free */
-    std::size_t used_ = 0; /* buffers ever used, the first ones of the pieces */
+    std::size_t room_;                /* bytes that may be used now; grow() raises it */
+    bool may_grow_ = true;            /* reset when all buffers are free */
+    std::size_t used_ = 0;            /* buffers ever used, the first ones of the pieces */
     std::vector<std::byte *> free_;
     std::vector<int> waiting_;
 };

@@ -69,7 +69,7 @@ std::optional<PageSharing::Extent> SharingChoice::next() const
     }
     std::lock_guard lock(mutex_);
     return mode_ == Switch::on || is_worthwhile_ ? PageSharing::Extent::all
-                                               : PageSharing::Extent::sample;
+                                                 : PageSharing::Extent::sample;
 }
 
 void SharingChoice::learn(const SharingFound &found)

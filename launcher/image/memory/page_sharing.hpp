@@ -36,9 +36,13 @@ class PageSharing
   public:
     /* sample: only counts duplicates among one of 16 pages, chosen by content; nothing is
      * shared. */
-    enum class Extent { all, sample };
+    enum class Extent {
+        all,
+        sample
+    };
 
-    explicit PageSharing(Extent extent) : extent_(extent) {}
+    explicit PageSharing(Extent extent)
+        : extent_(extent) {}
 
     Extent extent() const { return extent_; }
 
@@ -80,7 +84,8 @@ class PageSharing
 class SharingChoice
 {
   public:
-    explicit SharingChoice(Switch mode) : mode_(mode) {}
+    explicit SharingChoice(Switch mode)
+        : mode_(mode) {}
 
     /* Returns the extent for the next file; nothing: pages are not examined. */
     std::optional<PageSharing::Extent> next() const;

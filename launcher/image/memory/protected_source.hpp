@@ -112,8 +112,8 @@ class ProtectedSource : public ChunkSource
     const GranuleMap granules_;
     Fd wakeup_; /* eventfd that wakes the serving thread */
 
-    mutable std::mutex mutex_;  /* guards the following members */
-    std::vector<State> states_; /* by granule */
+    mutable std::mutex mutex_;                        /* guards the following members */
+    std::vector<State> states_;                       /* by granule */
     std::unordered_map<Granule, std::byte *> places_; /* buffers of pooled granules */
     std::vector<Fault> unserved_;
     std::size_t last_written_ = 0; /* index of a job */

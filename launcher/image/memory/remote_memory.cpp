@@ -50,7 +50,8 @@ bool entry_is_wanted(std::uint64_t entry, PageSelection selection)
 
 } // namespace
 
-RemoteMemory::RemoteMemory(pid_t pid, ScanMethod method) : pid_(pid)
+RemoteMemory::RemoteMemory(pid_t pid, ScanMethod method)
+    : pid_(pid)
 {
     struct {
         const char *name;

@@ -43,7 +43,10 @@ enum class PageSelection {
 class RemoteMemory
 {
   public:
-    enum class ScanMethod { best, entries };
+    enum class ScanMethod {
+        best,
+        entries
+    };
 
     /* Throws Error if the process does not exist or this process may not read it. `method`
      * is for tests: `entries` is what older kernels offer. */
@@ -79,7 +82,8 @@ class RemoteMemory
     void read_file_mapping(std::uint64_t address, std::span<std::byte> destination,
                            std::uint64_t end_of_file) const;
 
-    template <typename T> T read_object(std::uint64_t address) const
+    template <typename T>
+    T read_object(std::uint64_t address) const
     {
         T object;
         read(address, std::as_writable_bytes(std::span(&object, 1)));

@@ -52,7 +52,7 @@ class SharingSource : public ChunkSource
     PageSharing &sharing_;
     const std::vector<ckpt_region> &regions_;
     const int rank_;
-    std::mutex mutex_; /* guards the following members */
+    std::mutex mutex_;              /* guards the following members */
     std::vector<SharedRun> shared_; /* each run has one page */
 };
 

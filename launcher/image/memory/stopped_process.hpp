@@ -22,9 +22,10 @@ namespace ckpt
 
 struct StoppedProcess {
     pid_t pid;
-    std::uint64_t snapshot; /* address of its ckpt_snapshot in the process */
+    /* address of its ckpt_snapshot in the process */
+    std::uint64_t snapshot;
     std::shared_ptr<const FrozenCopy> copy = nullptr; /* read instead; or null */
-    std::string why_no_copy = {}; /* if it was requested */
+    std::string why_no_copy = {};                     /* if it was requested */
     /* For cll: protects this process, which resumes while it is saved. Nothing is
      * protected yet. */
     std::shared_ptr<WriteProtection> protection = nullptr;

@@ -79,7 +79,7 @@ FileReference FileIdentities::describe(const ckpt_region &region,
     reference.size = static_cast<std::uint64_t>(status.st_size);
     reference.mtime_ns = mtime_of(status);
 
-    Key key{status.st_dev,      status.st_ino,      reference.size,
+    Key key{status.st_dev, status.st_ino, reference.size,
             reference.mtime_ns, region.file_offset, region.end - region.start};
     {
         std::lock_guard lock(mutex_);

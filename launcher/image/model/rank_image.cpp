@@ -34,7 +34,8 @@ std::span<const Run> overlapping(const std::vector<Run> &runs, const ckpt_range 
     return {first, last};
 }
 
-template <typename Run> PageRanges ranges_of(std::span<const Run> runs)
+template <typename Run>
+PageRanges ranges_of(std::span<const Run> runs)
 {
     PageRanges ranges;
     for (const Run &run : runs) {

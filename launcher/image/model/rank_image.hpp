@@ -57,8 +57,8 @@ struct PageRun {
 struct SharedRun {
     std::uint64_t start; /* start and end as in ckpt_range; page-aligned */
     std::uint64_t end;
-    std::uint64_t there; /* address of the first page that has the content */
-    std::uint32_t rank;  /* rank of that page */
+    std::uint64_t there;    /* address of the first page that has the content */
+    std::uint32_t rank;     /* rank of that page */
     std::uint32_t reserved; /* always 0 */
 };
 
@@ -74,7 +74,7 @@ struct RankImage {
     std::vector<ckpt_thread> threads;
     std::vector<ckpt_file> files;
     std::vector<char> strings;
-    std::string summary; /* JSON */
+    std::string summary;                   /* JSON */
     std::vector<FileReference> references; /* by ascending region */
     std::vector<ChunkRecord> chunks;       /* by region, then index */
     bool is_packed = false;                /* has page_runs and pages */

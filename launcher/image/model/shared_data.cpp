@@ -69,14 +69,16 @@ PageRanges data_of_file(int fd, std::uint64_t from, std::uint64_t to)
  * written through a mapping. */
 bool is_memory_file(int fd)
 {
-    struct statfs system {};
+    struct statfs system {
+    };
     return ::fstatfs(fd, &system) == 0 && system.f_type == TMPFS_MAGIC;
 }
 
 int open_if(const std::string &path, const ckpt_region &region)
 {
     Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    struct stat status {};
+    struct stat status {
+    };
     const bool is_it = fd && ::fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode) &&
                        is_memory_file(fd.get()) &&
                        (region.inode == 0 || (region.inode & CKPT_REGION_SYSTEM_V) != 0 ||

@@ -23,7 +23,8 @@ class SharedData
 {
   public:
     /* pid: the process itself, not a copy of it, because a copy has no descriptors. */
-    SharedData(const RankImage &image, pid_t pid) : image_(image), pid_(pid) {}
+    SharedData(const RankImage &image, pid_t pid)
+        : image_(image), pid_(pid) {}
 
     /* Returns the pages of the shared region that may have content; all pages if unknown. */
     PageRanges of(const ckpt_region &region);

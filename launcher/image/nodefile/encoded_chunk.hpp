@@ -22,7 +22,7 @@ namespace ckpt
 struct EncodedChunk {
     std::span<const std::byte> bytes; /* empty: all zero, not stored */
     ChunkCoding coding = ChunkCoding::plain;
-    std::uint64_t checksum = 0;       /* XXH3-64 of `bytes` */
+    std::uint64_t checksum = 0; /* XXH3-64 of `bytes` */
 };
 
 /* `output` has room for `chunk`; the result is in one of the two. has_checksum: false if the

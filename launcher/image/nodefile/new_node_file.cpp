@@ -180,8 +180,8 @@ void NewNodeFile::open_hdf5()
     const hsize_t user_block = direct_ ? 2 * direct_alignment : header_size;
     require_hdf5(H5Pset_userblock(creation.get(), user_block), what);
     file_ = Hdf5Id(require_hdf5(H5Fcreate(temporary_path_.c_str(), H5F_ACC_TRUNC,
-                                         creation.get(), access.get()),
-                               what));
+                                          creation.get(), access.get()),
+                                what));
 }
 
 void NewNodeFile::require_version(unsigned version)

@@ -83,13 +83,13 @@ class NewNodeFile
     const FileSeal *const seal_;
     const std::string owner_;
     TableMemory tables_; /* of a sealed file: HDF5's tables, unencrypted */
-    Fd fd_; /* open as long as the temporary file exists */
-    Fd direct_; /* the same file, opened for direct writes; invalid if not used */
+    Fd fd_;              /* open as long as the temporary file exists */
+    Fd direct_;          /* the same file, opened for direct writes; invalid if not used */
     DriverFile driver_;
     Hdf5Id file_;
     std::mutex mutex_; /* guards the following members */
     unsigned version_ = first_node_file_version;
-    std::vector<Extent> extents_; /* of all chunks */
+    std::vector<Extent> extents_;         /* of all chunks */
     std::uint64_t started_writeback_ = 0; /* earlier bytes are in writeback */
 };
 

@@ -22,7 +22,8 @@ namespace
 {
 
 /* Returns HDF5's little-endian type for a member of a record. */
-template <typename Member> Hdf5Id make_member_type()
+template <typename Member>
+Hdf5Id make_member_type()
 {
     using Element = std::remove_all_extents_t<Member>;
     if constexpr (std::is_same_v<Element, char>) {
@@ -56,7 +57,8 @@ class RecordType
     {
     }
 
-    template <typename Member> void add(const char *name, std::size_t offset)
+    template <typename Member>
+    void add(const char *name, std::size_t offset)
     {
         Hdf5Id member = make_member_type<Member>();
         require_hdf5(H5Tinsert(type_.get(), name, offset, member.get()),
@@ -84,18 +86,19 @@ constexpr const char *sealed_pattern = "seals %" SCNu64 " key %16[0-9a-f] salt %
 
 } // namespace
 
-#define MEMBER(record, member)                                                 \
+#define MEMBER(record, member) \
     add<decltype(record::member)>(#member, offsetof(record, member))
-#define LAYOUT_MEMBER(member)                                                  \
-    add<decltype(ckpt_process_layout::member)>(                                \
-        #member, offsetof(ckpt_snapshot, layout) +                             \
+#define LAYOUT_MEMBER(member)                      \
+    add<decltype(ckpt_process_layout::member)>(    \
+        #member, offsetof(ckpt_snapshot, layout) + \
                      offsetof(ckpt_process_layout, member))
-#define XSAVE_MEMBER(member)                                                   \
-    add<decltype(ckpt_xsave::member)>(                                         \
-        "xsave_" #member,                                                      \
+#define XSAVE_MEMBER(member)           \
+    add<decltype(ckpt_xsave::member)>( \
+        "xsave_" #member,              \
         offsetof(ckpt_snapshot, xsave) + offsetof(ckpt_xsave, member))
 
-template <> Hdf5Id make_record_type<ckpt_snapshot>()
+template <>
+Hdf5Id make_record_type<ckpt_snapshot>()
 {
     static_assert(std::has_unique_object_representations_v<ckpt_snapshot>);
     RecordType type(sizeof(ckpt_snapshot));
@@ -146,7 +149,8 @@ template <> Hdf5Id make_record_type<ckpt_snapshot>()
     return type.take();
 }
 
-template <> Hdf5Id make_record_type<ckpt_region>()
+template <>
+Hdf5Id make_record_type<ckpt_region>()
 {
     static_assert(std::has_unique_object_representations_v<ckpt_region>);
     RecordType type(sizeof(ckpt_region));
@@ -163,7 +167,8 @@ template <> Hdf5Id make_record_type<ckpt_region>()
     return type.take();
 }
 
-template <> Hdf5Id make_record_type<ckpt_thread>()
+template <>
+Hdf5Id make_record_type<ckpt_thread>()
 {
     static_assert(std::has_unique_object_representations_v<ckpt_thread>);
     RecordType type(sizeof(ckpt_thread));
@@ -181,7 +186,8 @@ template <> Hdf5Id make_record_type<ckpt_thread>()
     return type.take();
 }
 
-template <> Hdf5Id make_record_type<ckpt_file>()
+template <>
+Hdf5Id make_record_type<ckpt_file>()
 {
     static_assert(std::has_unique_object_representations_v<ckpt_file>);
     RecordType type(sizeof(ckpt_file));
@@ -203,7 +209,8 @@ template <> Hdf5Id make_record_type<ckpt_file>()
     return type.take();
 }
 
-template <> Hdf5Id make_record_type<FileReference>()
+template <>
+Hdf5Id make_record_type<FileReference>()
 {
     static_assert(std::has_unique_object_representations_v<FileReference>);
     RecordType type(sizeof(FileReference));
@@ -215,7 +222,8 @@ template <> Hdf5Id make_record_type<FileReference>()
     return type.take();
 }
 
-template <> Hdf5Id make_record_type<ChunkRecord>()
+template <>
+Hdf5Id make_record_type<ChunkRecord>()
 {
     static_assert(std::has_unique_object_representations_v<ChunkRecord>);
     RecordType type(sizeof(ChunkRecord));
@@ -230,7 +238,8 @@ template <> Hdf5Id make_record_type<ChunkRecord>()
     return type.take();
 }
 
-template <> Hdf5Id make_record_type<PageRun>()
+template <>
+Hdf5Id make_record_type<PageRun>()
 {
     static_assert(std::has_unique_object_representations_v<PageRun>);
     RecordType type(sizeof(PageRun));
@@ -242,7 +251,8 @@ template <> Hdf5Id make_record_type<PageRun>()
     return type.take();
 }
 
-template <> Hdf5Id make_record_type<SharedRun>()
+template <>
+Hdf5Id make_record_type<SharedRun>()
 {
     static_assert(std::has_unique_object_representations_v<SharedRun>);
     RecordType type(sizeof(SharedRun));

@@ -26,7 +26,7 @@ inline constexpr unsigned message_log_version = 2; /* message logs */
 inline constexpr unsigned lz4_version = 3;         /* chunks in LZ4 */
 inline constexpr unsigned packed_version = 4;      /* ranks with page runs */
 inline constexpr unsigned shared_version = 5;      /* shared pages */
-inline constexpr unsigned sealed_version = 6;  /* encrypted with a key */
+inline constexpr unsigned sealed_version = 6;      /* encrypted with a key */
 inline constexpr unsigned node_file_version = sealed_version;
 
 /* The header fills the start of HDF5's user block, at the start of the file. */
@@ -112,19 +112,27 @@ inline constexpr const char *stream_chunks = "_chunks";
 inline constexpr const char *messages = "messages";
 inline constexpr const char *bytes = "bytes";
 
-std::string rank_group(int rank);                   /* "rank3" */
+std::string rank_group(int rank);                      /* "rank3" */
 std::string memory_dataset(const ckpt_region &region); /* "7f0012340000" */
 } // namespace node_file_names
 
 /* Returns the compound type with the fields of T; the caller holds a
  * Hdf5Lock. */
-template <typename T> Hdf5Id make_record_type();
-template <> Hdf5Id make_record_type<ckpt_snapshot>();
-template <> Hdf5Id make_record_type<ckpt_region>();
-template <> Hdf5Id make_record_type<ckpt_thread>();
-template <> Hdf5Id make_record_type<ckpt_file>();
-template <> Hdf5Id make_record_type<FileReference>();
-template <> Hdf5Id make_record_type<ChunkRecord>();
-template <> Hdf5Id make_record_type<PageRun>();
+template <typename T>
+Hdf5Id make_record_type();
+template <>
+Hdf5Id make_record_type<ckpt_snapshot>();
+template <>
+Hdf5Id make_record_type<ckpt_region>();
+template <>
+Hdf5Id make_record_type<ckpt_thread>();
+template <>
+Hdf5Id make_record_type<ckpt_file>();
+template <>
+Hdf5Id make_record_type<FileReference>();
+template <>
+Hdf5Id make_record_type<ChunkRecord>();
+template <>
+Hdf5Id make_record_type<PageRun>();
 
 } // namespace ckpt

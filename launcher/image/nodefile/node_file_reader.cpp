@@ -450,7 +450,7 @@ NodeFileReader::Impl::load_chunk(int rank, const ChunkRecord &chunk,
             ? stream_chunk_size(image(rank).pages.bytes, chunk_size)
             : region_chunk_size(image(rank).regions[chunk.region], chunk_size);
     const ChunkSeal sealed = {seal ? &*seal : nullptr,
-                              !seal                     ? std::string()
+                              !seal                      ? std::string()
                               : is_of_pages(rank, chunk) ? sealed_pages(rank)
                                                          : sealed_memory(rank, chunk.region)};
     return decode_chunk(fd.get(), chunk, size, buffers, text_of(rank, chunk), sealed);

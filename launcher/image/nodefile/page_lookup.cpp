@@ -198,8 +198,8 @@ void require_base(const RankImage &image, const RankImage &base, const std::stri
 {
     const PageRanges all = packable_regions(image);
     PageRanges there = base.is_packed ? unite(pages_of(base, PageRun::data, all),
-                                               pages_of(base, PageRun::inherited, all))
-                                       : packable_regions(base);
+                                              pages_of(base, PageRun::inherited, all))
+                                      : packable_regions(base);
     PageRanges missing = subtract(pages_of(image, PageRun::inherited, all), there);
     if (!missing.empty()) {
         fail("{}: its base does not have the page at {:x}", whose, missing.front().start);

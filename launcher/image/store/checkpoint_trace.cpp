@@ -259,7 +259,8 @@ RefusalList list_of(const std::vector<Refusal> &refusals)
 
 /* ---- The fields of the file except its events, which are many ----------- */
 
-template <class Fields, SameAs<TraceNode> N> void describe(Fields &fields, N &node)
+template <class Fields, SameAs<TraceNode> N>
+void describe(Fields &fields, N &node)
 {
     fields.required("host", node.host);
     fields.required("ranks", node.ranks);
@@ -267,7 +268,8 @@ template <class Fields, SameAs<TraceNode> N> void describe(Fields &fields, N &no
     fields.required("clock_error", node.clock_error);
 }
 
-template <class Fields, SameAs<TraceTotals> T> void describe(Fields &fields, T &totals)
+template <class Fields, SameAs<TraceTotals> T>
+void describe(Fields &fields, T &totals)
 {
     std::map<std::string, std::uint64_t> counts = counts_by_name(totals);
     fields.required("messages", counts);
@@ -285,7 +287,8 @@ template <class Fields, SameAs<TraceTotals> T> void describe(Fields &fields, T &
 }
 
 /* All fields but "format" and "events". */
-template <class Fields, SameAs<CheckpointTrace> T> void describe(Fields &fields, T &trace)
+template <class Fields, SameAs<CheckpointTrace> T>
+void describe(Fields &fields, T &trace)
 {
     fields.required("job", trace.job);
     fields.required("number", trace.number);

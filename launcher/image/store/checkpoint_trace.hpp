@@ -89,8 +89,8 @@ struct TraceNode {
 /* Totals; they include events that the trace leaves out. */
 struct TraceTotals {
     std::map<std::uint16_t, std::uint64_t> messages; /* orders and answers */
-    std::uint64_t channels = 0; /* used before the cut, from READY */
-    std::uint64_t markers = 0;  /* sent on these channels */
+    std::uint64_t channels = 0;                      /* used before the cut, from READY */
+    std::uint64_t markers = 0;                       /* sent on these channels */
     std::uint64_t first_use_markers = 0;
     std::uint64_t sweep = 0;
     std::uint64_t logged = 0;
@@ -112,7 +112,7 @@ struct CheckpointTrace {
      * multiples of `every`. `left_out` is the number of omitted events. */
     int every = 1;
     std::uint64_t left_out = 0;
-    std::vector<Refusal> refusals; /* why earlier attempts of the same request were given up */
+    std::vector<Refusal> refusals;  /* why earlier attempts of the same request were given up */
     std::vector<TraceEvent> events; /* by time() */
 
     /* Returns the index of the rank's node, or -1. */

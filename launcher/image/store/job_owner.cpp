@@ -29,7 +29,8 @@ namespace ckpt
 
 namespace fs = std::filesystem;
 
-template <class Fields, SameAs<ProcessPlace> P> void describe(Fields &fields, P &place)
+template <class Fields, SameAs<ProcessPlace> P>
+void describe(Fields &fields, P &place)
 {
     fields.required("host", place.host);
     fields.required("boot", place.boot);
@@ -37,7 +38,8 @@ template <class Fields, SameAs<ProcessPlace> P> void describe(Fields &fields, P 
     fields.required("process", place.process);
 }
 
-template <class Fields, SameAs<JobOwner> O> void describe(Fields &fields, O &owner)
+template <class Fields, SameAs<JobOwner> O>
+void describe(Fields &fields, O &owner)
 {
     fields.required("token", owner.token);
     fields.required("keeps_lock", owner.keeps_lock);
@@ -61,7 +63,8 @@ enum class Lock {
 /* command: F_OFD_SETLK takes the lock, F_OFD_GETLK only tests it. */
 Lock lock(int fd, int command)
 {
-    struct flock wanted {};
+    struct flock wanted {
+    };
 
     wanted.l_type = F_WRLCK;
     wanted.l_whence = SEEK_SET;
@@ -256,7 +259,8 @@ std::optional<bool> lives(const ProcessPlace &place)
 
 std::string JobOwner::text() const
 {
-    const bool is_launcher = !lives(place).value_or(true) && lives(launcher_of(*this)).value_or(false);
+    const bool is_launcher =
+        !lives(place).value_or(true) && lives(launcher_of(*this)).value_or(false);
 
     return fmt::format("process {} on {}",
                        std::atoll((is_launcher ? launcher : place.process).c_str()), place.host);

@@ -78,9 +78,9 @@ class JobOwnership
     struct As {
         /* Not empty. An owner with the same token or launcher yields. */
         std::string token;
-        bool keeps_lock = false; /* this process holds the lock until it is done with the job */
-        bool is_runner = false;  /* this process restarts the job after a failure */
-        std::uint64_t uses = 0;  /* checkpoint to restart; 0: that of the launch */
+        bool keeps_lock = false;   /* this process holds the lock until it is done with the job */
+        bool is_runner = false;    /* this process restarts the job after a failure */
+        std::uint64_t uses = 0;    /* checkpoint to restart; 0: that of the launch */
         std::string launcher = {}; /* see JobOwner */
     };
 

@@ -26,9 +26,9 @@ namespace
 
 /* Magic numbers of file systems; linux/magic.h does not have all. */
 constexpr std::array<unsigned long, 9> of_one_host = {
-    EXT4_SUPER_MAGIC,     XFS_SUPER_MAGIC,  BTRFS_SUPER_MAGIC,
-    TMPFS_MAGIC,          RAMFS_MAGIC,      OVERLAYFS_SUPER_MAGIC,
-    F2FS_SUPER_MAGIC,     0x2fc12fc1 /* ZFS */, 0xca451a4e /* bcachefs */};
+    EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
+    TMPFS_MAGIC, RAMFS_MAGIC, OVERLAYFS_SUPER_MAGIC,
+    F2FS_SUPER_MAGIC, 0x2fc12fc1 /* ZFS */, 0xca451a4e /* bcachefs */};
 constexpr std::array<unsigned long, 3> of_many_hosts = {
     NFS_SUPER_MAGIC, CEPH_SUPER_MAGIC, 0x47504653 /* GPFS */};
 
@@ -36,7 +36,8 @@ constexpr std::array<unsigned long, 3> of_many_hosts = {
  * go to the server. */
 bool are_locks_local(int fd)
 {
-    struct statx status {};
+    struct statx status {
+    };
     if (::statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) < 0 ||
         (status.stx_mask & STATX_MNT_ID) == 0) {
         return true;
@@ -57,7 +58,8 @@ bool are_locks_local(int fd)
 
 bool locks_reach_other_hosts(int fd)
 {
-    struct statfs status {};
+    struct statfs status {
+    };
 
     if (::fstatfs(fd, &status) < 0) {
         return false;

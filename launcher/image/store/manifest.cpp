@@ -34,7 +34,8 @@ bool is_encrypted_piece(const Piece &piece)
 
 /* ---- The fields of the file, docs/format.md ------------------------------ */
 
-template <class Fields, SameAs<Piece> P> void describe(Fields &fields, P &piece)
+template <class Fields, SameAs<Piece> P>
+void describe(Fields &fields, P &piece)
 {
     fields.required("file", piece.file);
     fields.required("host", piece.host);
@@ -48,7 +49,8 @@ template <class Fields, SameAs<Piece> P> void describe(Fields &fields, P &piece)
     fields.optional("salt", piece.salt);
 }
 
-template <class Fields, SameAs<Launch> L> void describe(Fields &fields, L &launch)
+template <class Fields, SameAs<Launch> L>
+void describe(Fields &fields, L &launch)
 {
     fields.required("launcher", launch.launcher);
     fields.required("launcher_directory", launch.launcher_directory);
@@ -58,7 +60,8 @@ template <class Fields, SameAs<Launch> L> void describe(Fields &fields, L &launc
     fields.required("facts", launch.facts);
 }
 
-template <class Fields, SameAs<Timings> T> void describe(Fields &fields, T &timings)
+template <class Fields, SameAs<Timings> T>
+void describe(Fields &fields, T &timings)
 {
     fields.required("request_to_stop", timings.request_to_stop);
     fields.required("stop", timings.stop);
@@ -67,7 +70,8 @@ template <class Fields, SameAs<Timings> T> void describe(Fields &fields, T &timi
 }
 
 /* All fields but "format". */
-template <class Fields, SameAs<Manifest> M> void describe(Fields &fields, M &manifest)
+template <class Fields, SameAs<Manifest> M>
+void describe(Fields &fields, M &manifest)
 {
     fields.required("software", manifest.software);
     fields.required("job", manifest.job);

@@ -42,14 +42,14 @@ struct Piece {
 
 /* How the job was started; `ckpt restart` uses it. */
 struct Launch {
-    std::vector<std::string> launcher; /* argv of mpirun, srun, ...; may be empty */
-    std::string launcher_directory;    /* the launcher's working directory */
+    std::vector<std::string> launcher;    /* argv of mpirun, srun, ...; may be empty */
+    std::string launcher_directory;       /* the launcher's working directory */
     std::vector<std::string> application; /* argv of the program */
     /* argv of the process that the launcher started, if that is not the program but waits
      * for it: sh -c "app; mv a b". */
     std::vector<std::string> waiting_parent;
     std::map<std::string, std::string> environment; /* CKPT_* settings */
-    std::map<std::string, std::string> facts; /* for people: MPI version, ... */
+    std::map<std::string, std::string> facts;       /* for people: MPI version, ... */
 };
 
 /* In seconds. */
@@ -71,7 +71,7 @@ struct Manifest {
     std::vector<Piece> pieces;
     Launch launch;
     Timings timings;
-    CheckpointCost cost; /* all 0: written by a version that did not count it */
+    CheckpointCost cost;          /* all 0: written by a version that did not count it */
     std::string protocol = "sns"; /* or "cl": the protocol that agreed on the cut */
     std::string codec;
     std::string snapshot = "stop"; /* the requested method */

@@ -19,7 +19,8 @@ namespace ckpt
 
 struct NodeGarbage {
     std::vector<Checkpoint> noted; /* removable, according to records; newest first */
-    std::vector<Checkpoint> left;  /* on this node, with their records gone; newest first */
+    /* on this node, with their records gone; newest first */
+    std::vector<Checkpoint> left;
     std::set<std::filesystem::path> needed; /* directories that other records name */
 };
 

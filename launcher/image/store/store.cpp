@@ -34,7 +34,8 @@ namespace ckpt
 
 namespace fs = std::filesystem;
 
-template <class Fields, SameAs<JobState> S> void describe(Fields &fields, S &state)
+template <class Fields, SameAs<JobState> S>
+void describe(Fields &fields, S &state)
 {
     fields.required("name", state.name);
     fields.required("state", state.state);
@@ -157,7 +158,8 @@ Checkpoint inspect(const std::string &job, std::uint64_t number,
 
 /* A checkpoint that builds on an incomplete one is incomplete, too. `bases` returns the
  * checkpoint with a number, or NULL. */
-template <typename Bases> void require_bases_of(Checkpoint &checkpoint, const Bases &bases)
+template <typename Bases>
+void require_bases_of(Checkpoint &checkpoint, const Bases &bases)
 {
     auto state = Checkpoint::State::damaged;
     const std::string reason =
@@ -270,7 +272,7 @@ Checkpoint resolve_path(const std::string &word)
     }
     Checkpoint checkpoint =
         inspect_with_bases(path.parent_path().filename(),
-                parse_number(path.filename().string()).value_or(0), path);
+                           parse_number(path.filename().string()).value_or(0), path);
     require_committed(checkpoint);
     checkpoint.job = checkpoint.manifest->job;
     checkpoint.number = checkpoint.manifest->number;
@@ -355,7 +357,8 @@ void require_job_name(const std::string &name)
     }
 }
 
-Store::Store(fs::path directory) : directory_(std::move(directory))
+Store::Store(fs::path directory)
+    : directory_(std::move(directory))
 {
     if (!directory_exists(directory_)) {
         fail_not_found("there is no checkpoint directory {}",

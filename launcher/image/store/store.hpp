@@ -28,7 +28,7 @@ struct JobState {
     /* "running"; "ended"; or, if ranks ended without finishing, "interrupted" (on request)
      * or "failed". */
     std::string state;
-    std::string host;  /* of the launcher and the coordinating agent */
+    std::string host;              /* of the launcher and the coordinating agent */
     std::int64_t launcher_pid = 0; /* of mpirun; without a launcher, of the program */
     std::int64_t agent_pid = 0;
     std::string agent_socket;
@@ -100,8 +100,8 @@ class Store
      * unless it is a committed checkpoint, with code ENOENT if nothing has that name. */
     Checkpoint resolve(const std::string &word) const;
 
-    /* Deletes a checkpoint (image/store/checkpoint_files.hpp). Returns the names of foreign files in
-     * its directory, which stay. Only for a directory that ckpt has created
+    /* Deletes a checkpoint (image/store/checkpoint_files.hpp). Returns the names of foreign files
+     * in its directory, which stay. Only for a directory that ckpt has created
      * (image/store/job_directory.hpp). */
     std::vector<std::string> remove(const Checkpoint &checkpoint) const;
     std::vector<std::string> remove(const std::string &job, std::uint64_t number) const;

@@ -73,7 +73,8 @@ class Tiers
     std::vector<Checkpoint> on_nodes(const std::string &job) const;
     std::optional<Checkpoint> resolve_on_nodes(const std::string &word) const;
 
-    explicit Tiers(TierDirectories directories) : directories_(std::move(directories)) {}
+    explicit Tiers(TierDirectories directories)
+        : directories_(std::move(directories)) {}
 
     TierDirectories directories_;
     std::vector<Store> stores_; /* one or two; the fast tier first */

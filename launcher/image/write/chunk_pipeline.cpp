@@ -79,12 +79,12 @@ struct ChunkPipeline::Stream {
     std::condition_variable wakeup; /* of the thread in wait_for() */
     /* To be stored; the last one, still in the cache, comes first. */
     std::vector<Slot *> read;
-    std::size_t from = 0; /* the last result of source.following() */
-    std::size_t position = 0; /* all jobs from `from` to here are taken */
+    std::size_t from = 0;       /* the last result of source.following() */
+    std::size_t position = 0;   /* all jobs from `from` to here are taken */
     std::vector<bool> is_taken; /* by job */
     std::size_t untaken;
     std::size_t unread;
-    std::size_t left; /* not yet stored */
+    std::size_t left;        /* not yet stored */
     std::size_t at_work = 0; /* jobs that workers are processing */
     std::exception_ptr failure;
 };

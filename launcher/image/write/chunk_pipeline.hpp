@@ -41,8 +41,8 @@ struct StoredChunk {
 
 struct PipelineOptions {
     Codec codec;
-    CodecChoice *choice; /* for the codec "auto", else null */
-    unsigned threads; /* number of threads; one more is started that never stores */
+    CodecChoice *choice;    /* for the codec "auto", else null */
+    unsigned threads;       /* number of threads; one more is started that never stores */
     std::size_t chunk_size; /* bytes; no job is larger */
     const std::atomic<bool> *cancelled;
     /* Bytes to keep free behind each chunk for the storing function. If not 0, chunks get
@@ -58,7 +58,10 @@ class ChunkPipeline
     using Store = std::function<void(const StoredChunk &)>;
 
     /* Whether the process is stopped until its memory has been read. */
-    enum class Turn { standing, running };
+    enum class Turn {
+        standing,
+        running
+    };
 
     /* All objects that the options point to must outlive the pipeline. */
     explicit ChunkPipeline(const PipelineOptions &options);
@@ -109,13 +112,13 @@ class ChunkPipeline
     const PipelineOptions options_;
     const std::size_t budget_; /* bytes */
 
-    mutable std::mutex mutex_; /* guards the following members */
+    mutable std::mutex mutex_;       /* guards the following members */
     std::condition_variable wakeup_; /* wakes the workers */
-    std::list<Stream *> streams_; /* stopped processes first; else by run() calls */
+    std::list<Stream *> streams_;    /* stopped processes first; else by run() calls */
     std::deque<Slot> slots_;
-    std::vector<Slot *> free_; /* last in, first out: the buffers stay in the cache */
+    std::vector<Slot *> free_;               /* last in, first out: the buffers stay in the cache */
     std::array<std::size_t, 2> in_flight_{}; /* bytes, by Turn */
-    unsigned storing_ = 0; /* number of workers that are storing */
+    unsigned storing_ = 0;                   /* number of workers that are storing */
     bool stopped_ = false;
     std::vector<std::jthread> workers_;
 };

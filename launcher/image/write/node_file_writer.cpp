@@ -87,7 +87,8 @@ std::optional<FileSeal> make_seal(const std::string &owner)
 
 /* A rank that is being written to the file. */
 struct RankGroup {
-    explicit RankGroup(RankImage &image) : image(image) {}
+    explicit RankGroup(RankImage &image)
+        : image(image) {}
 
     int rank() const { return std::max(0, image.snapshot.rank); }
 

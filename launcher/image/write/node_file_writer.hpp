@@ -38,7 +38,7 @@ struct BaseFile {
 
 struct WriterOptions {
     Codec codec;
-    unsigned threads = 0;             /* 0: one for each online CPU */
+    unsigned threads = 0;              /* 0: one for each online CPU */
     std::size_t chunk_size = 1u << 20; /* bytes; a multiple of the page size */
     /* Shared by the writers of an agent's successive checkpoints, and must outlive the
      * writer. May be null: then every mapped file is read again. */
@@ -46,10 +46,10 @@ struct WriterOptions {
     SnapshotMethod snapshot = SnapshotMethod::stop;
     /* Shared likewise, for the codec "auto". Null: the rate is measured for each file. */
     WriteRate *write_rate = nullptr;
-    PagePool *pool = nullptr; /* shared likewise, for the method cll */
+    PagePool *pool = nullptr;         /* shared likewise, for the method cll */
     SharingChoice *sharing = nullptr; /* shared likewise; null: do not share pages */
-    bool is_direct = false; /* write chunks past the page cache */
-    std::uint64_t write_limit = 0; /* bytes per second; 0: no limit */
+    bool is_direct = false;           /* write chunks past the page cache */
+    std::uint64_t write_limit = 0;    /* bytes per second; 0: no limit */
     /* If set, only changed pages are saved, for ranks whose changes are known. */
     BaseFile base;
     /* Of the base's checkpoint, to check that it still exists; empty: no check. */

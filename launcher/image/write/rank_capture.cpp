@@ -184,7 +184,7 @@ void RankCapture::with_names(const std::function<void()> &action) const
 }
 
 void RankCapture::do_begin(ChunkPipeline &pipeline, unsigned threads, const Store &store,
-                                const std::function<void()> &captured)
+                           const std::function<void()> &captured)
 {
     const PipelineOptions &options = pipeline.options();
     if (process_.changes != nullptr) {

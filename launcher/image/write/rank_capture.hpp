@@ -70,7 +70,7 @@ class RankCapture
   private:
     void with_names(const std::function<void()> &action) const;
     void do_begin(ChunkPipeline &pipeline, unsigned threads, const Store &store,
-                       const std::function<void()> &captured);
+                  const std::function<void()> &captured);
     void do_finish(ChunkPipeline &pipeline, const Store &store);
     const ChunkPlan &make_plan(std::uint64_t chunk_size, PlanPart part);
     void require_standing() const;
@@ -88,7 +88,7 @@ class RankCapture
     RemoteMemory memory_; /* of the process or of its frozen copy */
     RankImage image_;
     bool is_partial_ = false; /* save only changed pages */
-    ChunkPlan plan_; /* of the memory that is being read */
+    ChunkPlan plan_;          /* of the memory that is being read */
     std::unique_ptr<MemorySource> source_;
     PagePool *pool_;
     PageSharing *sharing_;

@@ -79,8 +79,8 @@ bool any_can_move(const std::vector<RankState> &ranks, const Clocks &clocks)
  * program that relies on collectives not to synchronise.
  *
  * A rank that seems to compute may wait outside MPI, for example for memory that it shares with a
- * rank at a gate. So after the long stall_timeout the gates are opened for that as well. This does not
- * harm ranks that do compute.
+ * rank at a gate. So after the long stall_timeout the gates are opened for that as well. This does
+ * not harm ranks that do compute.
  */
 void break_stall(CutState &state, const Clocks &clocks, Time now)
 {

@@ -30,7 +30,10 @@ class CollectiveTargets
 {
   public:
     /* What the ranks do after the alignment. */
-    enum class Rule { all_stop, ranks_run_on };
+    enum class Rule {
+        all_stop,
+        ranks_run_on
+    };
 
     /* Forgets all targets. */
     void begin(Rule rule);

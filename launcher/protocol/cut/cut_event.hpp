@@ -50,9 +50,10 @@ const char *event_name(Event event);
 struct CutEvent {
     Event kind;
     std::chrono::steady_clock::time_point now{};
-    int rank = -1; /* of hello to refused, and of captured */
+    int rank = -1;                         /* of hello to refused, and of captured */
     const ckpt_message *message = nullptr; /* of report to refused */
-    bool closes = false;           /* of logged and refused: the rank was open and now is not */
+    /* of logged and refused: the rank was open and now is not */
+    bool closes = false;
     const RankCut *known = nullptr; /* of hello */
     Refusal reason{};               /* of failed */
     std::uint64_t epoch = 0;        /* of request */

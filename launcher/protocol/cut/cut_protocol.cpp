@@ -168,9 +168,9 @@ void CutProtocol::tick(Time now)
 
     if (limit && now >= *limit) {
         failed(refusal(CKPT_REFUSAL_TIME_LIMIT, "not done after {:.0f} s: {} of {} ranks were "
-                           "through with phase {}",
-                           seconds(*limit - state_.requested_at), ranks_done(), rank_count(),
-                           phase_name(phase())),
+                                                "through with phase {}",
+                       seconds(*limit - state_.requested_at), ranks_done(), rank_count(),
+                       phase_name(phase())),
                now);
     } else {
         state_.handle({Event::tick, now});

@@ -82,10 +82,11 @@ class CutProtocol
     std::uint64_t epoch() const { return state_.epoch; }
     int rank_count() const { return state_.rank_count(); }
     int present() const { return state_.present(); } /* connected, and have not finished */
-    bool ending() const; /* a rank has finished or died */
-    bool has_finished() const; /* all ranks have finished */
-    double elapsed(Time now) const; /* seconds since the request */
-    int ranks_done() const; /* ranks that have completed the present phase */
+    bool ending() const;                             /* a rank has finished or died */
+    bool has_finished() const;                       /* all ranks have finished */
+    double elapsed(Time now) const;                  /* seconds since the request */
+    /* ranks that have completed the present phase */
+    int ranks_done() const;
     const char *state_name(int rank) const;
     bool stands_still(int rank) const; /* as far as it has reported */
     std::optional<Time> deadline() const { return state_.deadline(); }

@@ -72,7 +72,7 @@ struct CutState {
     void refuse(const CutEvent &event, std::string_view why);
     const PhaseRow &row() const { return *protocol->row(phase); }
     int rank_count() const { return static_cast<int>(ranks.size()); }
-    int present() const; /* ranks that are connected and have not finished */
+    int present() const;      /* ranks that are connected and have not finished */
     Refusal obstacle() const; /* why no checkpoint can begin; empty if one can */
     std::optional<Time> deadline() const;
     bool is_settling() const { return !protocol->is_checkpoint && phase != Phase::idle; }

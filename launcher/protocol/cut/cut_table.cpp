@@ -10,17 +10,17 @@ namespace ckpt
 const char *phase_name(Phase phase)
 {
     static constexpr std::array<const char *, phase_count> names = {
-        "running", "align", "stop", "drain", "save",   "open",
-        "cut",     "log",   "log",  "write", "commit", "undo"};
+        "running", "align", "stop", "drain", "save", "open",
+        "cut", "log", "log", "write", "commit", "undo"};
     return names[static_cast<std::size_t>(phase)];
 }
 
 const char *event_name(Event event)
 {
     static constexpr std::array<const char *, event_count> names = {
-        "request",  "hello",   "finalized",      "exited",     "agent_lost",    "report",    "stopped",
-        "drained",  "ready",   "complete",     "logged",   "refused", "opened",    "sweep_failed",
-        "captured", "written", "committed",    "failed",   "undone",  "tick"};
+        "request", "hello", "finalized", "exited", "agent_lost", "report", "stopped",
+        "drained", "ready", "complete", "logged", "refused", "opened", "sweep_failed",
+        "captured", "written", "committed", "failed", "undone", "tick"};
     return names[static_cast<std::size_t>(event)];
 }
 

@@ -31,7 +31,7 @@ struct Cell {
     enum class Kind {
         undecided, /* no row of a protocol has such a cell */
         handled,
-        first,     /* the rank's first answer in this phase is handled, a further one ignored */
+        first, /* the rank's first answer in this phase is handled, a further one ignored */
         ignored,
         violation, /* cannot happen in a correct job: the checkpoint is refused, ranks go on */
     };
@@ -61,10 +61,11 @@ constexpr Cell violates(const char *why)
 struct PhaseRow {
     /* What a failure does. */
     enum class Failure {
-        none,        /* nothing can fail */
-        give_up,     /* all ranks go on, and the checkpoint is over */
-        undo,        /* the same, and then its files are removed */
-        finish_cut,  /* the cut goes on to its end; nothing is kept. If a rank is missing, as undo */
+        none,    /* nothing can fail */
+        give_up, /* all ranks go on, and the checkpoint is over */
+        undo,    /* the same, and then its files are removed */
+        /* the cut goes on to its end; nothing is kept. If a rank is missing, as undo */
+        finish_cut,
         give_up_cut, /* all ranks go on. There is no checkpoint that could fail. */
     };
     /* The time limit in this phase. */
@@ -75,7 +76,11 @@ struct PhaseRow {
         until_failed /* the same, but none for a cut that only has to be finished */
     };
     /* What makes a rank count as through with the phase. */
-    enum class Done { aligned, answered, captured };
+    enum class Done {
+        aligned,
+        answered,
+        captured
+    };
 
     Phase phase{};
     const char *title = ""; /* in the tables */
@@ -111,7 +116,7 @@ enum class Counts {
 /* A protocol. */
 struct CutDescription {
     const char *name;
-    Protocol protocol; /* that the checkpoint names */
+    Protocol protocol;  /* that the checkpoint names */
     bool is_checkpoint; /* else a cut is completed, and no checkpoint results */
     CollectiveTargets::Rule alignment;
     ckpt_cut cut;  /* in CUT; without a meaning if all ranks stop */

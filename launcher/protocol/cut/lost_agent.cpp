@@ -104,7 +104,8 @@ void on_lost_in_cut(CutState &state, const CutEvent &event)
     for (int i = 0; i < state.rank_count(); i++) {
         if (!state.ranks[i].resumed) {
             state.let_continue(state.ranks[i], event.now);
-            state.send(i, CKPT_MSG_RESUME, false, {.end = {CKPT_LEFT_OPEN}}, state.failure->reason.text());
+            state.send(i, CKPT_MSG_RESUME, false, {.end = {CKPT_LEFT_OPEN}},
+                       state.failure->reason.text());
         }
     }
     state.colours_may_differ = true;
@@ -136,7 +137,8 @@ constexpr PhaseRow completing_row = [] {
     PhaseRow row = attempt_row.with({
         {Event::finalized, does(on_loss, "the completion is given up: the job is ending")},
         {Event::exited, does(on_loss, "the completion is given up: the job is ending")},
-        {Event::agent_lost, does(on_lost_in_cut, "back to IDLE; the cut is completed when all are here")},
+        {Event::agent_lost,
+         does(on_lost_in_cut, "back to IDLE; the cut is completed when all are here")},
         {Event::report, ignores("all ranks have been asked; none has a turn")},
         {Event::stopped, ignores(no_image)},
         {Event::drained, ignores(no_image)},

@@ -403,8 +403,9 @@ constexpr PhaseRow moving_row = [] {
     PhaseRow row = attempt_row.with({
         {Event::finalized, does(on_loss, "given up at once; the rank cannot log its messages")},
         {Event::exited, does(on_loss, "given up at once; the rank cannot log its messages")},
-        {Event::agent_lost, does(on_lost_in_cut, "given up at once; ranks that are not cut wait in doubt "
-                                           "until all are here")},
+        {Event::agent_lost,
+         does(on_lost_in_cut, "given up at once; ranks that are not cut wait in doubt "
+                              "until all are here")},
         {Event::stopped, violates(other_order)},
         {Event::drained, violates(other_order)},
         {Event::ready, ignores("the rank's first answer to CUT counts")},

@@ -18,7 +18,12 @@ namespace ckpt
 
 struct RankState {
     using Time = std::chrono::steady_clock::time_point;
-    enum class Presence { unseen, here, finished, gone };
+    enum class Presence {
+        unseen,
+        here,
+        finished,
+        gone
+    };
 
     /* A rank that is connected and of which only its cut is known. */
     static RankState fresh(const RankCutWatch &watch);

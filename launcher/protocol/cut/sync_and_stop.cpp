@@ -173,9 +173,10 @@ void on_ready(CutState &state, const CutEvent &event)
     rank.leads_out = (ready.flags & CKPT_READY_LEADS_OUT) != 0;
     if (rank.leads_out && state.plan.replayed >= 0) { /* a reply over the connection is not
                                                          replayed */
-        state.give_up(refusal(CKPT_REFUSAL_NOT_REPLAYABLE, "a rank has a connection of its own to another process, "
-                                  "perhaps to rank {}",
-                                  state.plan.replayed),
+        state.give_up(refusal(CKPT_REFUSAL_NOT_REPLAYABLE,
+                              "a rank has a connection of its own to another process, "
+                              "perhaps to rank {}",
+                              state.plan.replayed),
                       event.now);
         return;
     }

@@ -31,7 +31,8 @@ namespace
 class Sleeper
 {
   public:
-    Sleeper() : pid_(::fork())
+    Sleeper()
+        : pid_(::fork())
     {
         if (pid_ < 0) {
             fail_errno(errno, "cannot start a process");
@@ -69,7 +70,8 @@ class Sleeper
 class EndedProcessesTest : public testing::Test
 {
   protected:
-    template <typename Condition> bool turn_until(Condition condition, int seconds = 20)
+    template <typename Condition>
+    bool turn_until(Condition condition, int seconds = 20)
     {
         const auto end = steady_clock::now() + std::chrono::seconds(seconds);
         while (!condition() && steady_clock::now() < end) {

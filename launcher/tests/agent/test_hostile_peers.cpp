@@ -59,7 +59,8 @@ constexpr int rank_count = 4;
 class Hostile : public testing::Test
 {
   protected:
-    Hostile() : before_(std::filesystem::current_path())
+    Hostile()
+        : before_(std::filesystem::current_path())
     {
         setenv("CKPT_LOG_LEVEL", "off", 1);
         start_log();
@@ -195,11 +196,16 @@ class MadAgent
     void answer(int rank, const ckpt_message &order)
     {
         static const std::map<std::uint32_t, ckpt_message_type> answers = {
-            {CKPT_MSG_REQUEST, CKPT_MSG_REPORT}, {CKPT_MSG_RUN, CKPT_MSG_REPORT},
-            {CKPT_MSG_STOP, CKPT_MSG_STOPPED},   {CKPT_MSG_DRAIN, CKPT_MSG_DRAINED},
-            {CKPT_MSG_SAVE, CKPT_MSG_READY},     {CKPT_MSG_CUT, CKPT_MSG_READY},
-            {CKPT_MSG_COUNTS, CKPT_MSG_COMPLETE}, {CKPT_MSG_SWEPT, CKPT_MSG_COMPLETE},
-            {CKPT_MSG_CLOSE, CKPT_MSG_LOGGED}};
+            {CKPT_MSG_REQUEST, CKPT_MSG_REPORT},
+            {CKPT_MSG_RUN, CKPT_MSG_REPORT},
+            {CKPT_MSG_STOP, CKPT_MSG_STOPPED},
+            {CKPT_MSG_DRAIN, CKPT_MSG_DRAINED},
+            {CKPT_MSG_SAVE, CKPT_MSG_READY},
+            {CKPT_MSG_CUT, CKPT_MSG_READY},
+            {CKPT_MSG_COUNTS, CKPT_MSG_COMPLETE},
+            {CKPT_MSG_SWEPT, CKPT_MSG_COMPLETE},
+            {CKPT_MSG_CLOSE, CKPT_MSG_LOGGED},
+        };
         const auto found = answers.find(order.type);
         if (found == answers.end()) {
             return;
@@ -284,11 +290,12 @@ class MadJob
 {
   public:
     MadJob(const Settings &settings, RejectedFrames &rejected, Mutations &mutations)
-        : coordinator_(settings, machinery_.worker, LaunchFacts(), rank_count,
-                       [this](ClientId, const control::Reply &reply) {
-                           reply_ = reply.event == "progress" ? reply_ : reply.event;
-                       },
-                       no_hooks())
+        : coordinator_(
+              settings, machinery_.worker, LaunchFacts(), rank_count,
+              [this](ClientId, const control::Reply &reply) {
+                  reply_ = reply.event == "progress" ? reply_ : reply.event;
+              },
+              no_hooks())
     {
         for (int node = 0; node < 2; node++) {
             const std::string host = "n" + std::to_string(node + 1);
@@ -381,7 +388,8 @@ class OwnRank
         : page_(std::move(page)), tid_(static_cast<std::uint64_t>(gettid()))
     {
     }
-    explicit OwnRank(int seals = F_SEAL_SHRINK) : tid_(static_cast<std::uint64_t>(gettid()))
+    explicit OwnRank(int seals = F_SEAL_SHRINK)
+        : tid_(static_cast<std::uint64_t>(gettid()))
     {
         ckpt_rank_page *page = nullptr;
         page_ = test::make_rank_page(0, rank_count, page, seals);
@@ -470,8 +478,9 @@ struct OwnAgent {
     OwnAgent(Settings &settings, RejectedFrames &rejected)
         : node(machinery.loop, machinery.worker, settings, rejected,
                {[](auto &) { return "address"; }, [](auto &) {}}),
-          coordinator(settings, machinery.worker, LaunchFacts(), rank_count,
-                      [](ClientId, const control::Reply &) {}, no_hooks())
+          coordinator(
+              settings, machinery.worker, LaunchFacts(), rank_count,
+              [](ClientId, const control::Reply &) {}, no_hooks())
     {
         node.attach(&coordinator);
     }
@@ -581,12 +590,9 @@ std::vector<json> orders(const std::string &directory)
             {{"type", "expected"}, {"rank", 0}, {"expected", numbers}},
             {{"type", "send"},
              {"rank", 0},
-             {"message",
-              to_frame(make_message(CKPT_MSG_REQUEST, 1, {.request = {1, 1}}, "text"))},
+             {"message", to_frame(make_message(CKPT_MSG_REQUEST, 1, {.request = {1, 1}}, "text"))},
              {"signal", true}},
-            {{"type", "capture"},
-             {"directory", checkpoint},
-             {"snapshots", RankSnapshots{{0, 1}}}},
+            {{"type", "capture"}, {"directory", checkpoint}, {"snapshots", RankSnapshots{{0, 1}}}},
             {{"type", "open_piece"}, {"directory", checkpoint}},
             {{"type", "add_to_piece"}, {"rank", 0}, {"snapshot", 1}},
             {{"type", "close_piece"}, {"ranks", {0}}},
@@ -599,13 +605,12 @@ std::vector<json> orders(const std::string &directory)
              {"to", checkpoint},
              {"piece", to_frame(Piece())}},
             to_frame(RedundancyOrder{
-                1, checkpoint,
-                redundancy::Group::make(1, {{"a", "node-a.h5", 1}, {"b", "node-b.h5", 2}}), 0,
+                1,
+                checkpoint,
+                redundancy::Group::make(1, {{"a", "node-a.h5", 1}, {"b", "node-b.h5", 2}}),
+                0,
                 {"1 a", "1 b"}}),
-            {{"type", "discard"},
-             {"job", directory + "/ckpt/job"},
-             {"end", 1},
-             {"stay", {1}}}};
+            {{"type", "discard"}, {"job", directory + "/ckpt/job"}, {"end", 1}, {"stay", {1}}}};
 }
 
 TEST_F(Hostile, ACoordinatorLosesItsConnectionAtMost)

@@ -50,7 +50,8 @@ class Exposition
         static const std::regex help(R"(# HELP (ckpt_[a-z_]+) (\S.*))");
         static const std::regex type(R"(# TYPE (ckpt_[a-z_]+) (gauge|counter))");
         static const std::regex sample(
-            R"((ckpt_[a-z_]+)(\{[a-z_]+="(?:[^"\\]|\\["\\n])*"(?:,[a-z_]+="(?:[^"\\]|\\["\\n])*")*\}) (\S+))");
+            R"((ckpt_[a-z_]+)(\{[a-z_]+="(?:[^"\\]|\\["\\n])*")"
+            R"((?:,[a-z_]+="(?:[^"\\]|\\["\\n])*")*\}) (\S+))");
         std::smatch found;
         if (std::regex_match(line, found, help)) {
             family_ = found[1];

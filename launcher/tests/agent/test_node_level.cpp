@@ -61,7 +61,8 @@ class NodeLevelTest : public testing::Test
         level->committed(manifest);
     }
 
-    template <typename Condition> void run_until(Condition condition)
+    template <typename Condition>
+    void run_until(Condition condition)
     {
         run_replies_until(worker, condition);
     }

@@ -67,7 +67,8 @@ class TierFlushTest : public testing::Test
         manifest.write(directory);
     }
 
-    template <typename Condition> void run_until(Condition condition)
+    template <typename Condition>
+    void run_until(Condition condition)
     {
         run_replies_until(worker, condition);
     }

@@ -179,7 +179,8 @@ RankSeen seen_by(std::int64_t cut, ckpt_seen one, ckpt_seen two)
     auto base = static_cast<std::uint64_t>(start.time_since_epoch().count());
 
     seen.events = {{static_cast<std::uint64_t>(cut), 0, CKPT_SEEN_CUT, -1},
-                   one, two};
+                   one,
+                   two};
     for (ckpt_seen &event : seen.events) {
         event.at += base;
         if (event.kind < CKPT_SEEN_KINDS) {
@@ -238,7 +239,8 @@ TEST(TraceRecorder, TakesWhatAgentsHaveSeenOfTheSweep)
     const std::int64_t base = start.time_since_epoch().count();
     RankSeen one, other;
     one.sweep = {{0, 1, 0, true, base + 10}, {1, 0, 0, false, base + 35}};
-    other.sweep = {{1, 0, 0, true, base - 970}, {0, 1, 0, false, base - 980},
+    other.sweep = {{1, 0, 0, true, base - 970},
+                   {0, 1, 0, false, base - 980},
                    {0, 2, 0, false, base - 980}}; /* no such node */
     recorder.seen_by(0, one, {});
     recorder.seen_by(1, other, {1000, 4});

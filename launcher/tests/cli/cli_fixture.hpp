@@ -47,7 +47,8 @@ inline Outcome ckpt_says(const cli::Words &words)
 class Variable
 {
   public:
-    Variable(const char *name, std::optional<std::string> value) : name_(name)
+    Variable(const char *name, std::optional<std::string> value)
+        : name_(name)
     {
         if (const char *before = std::getenv(name)) {
             before_ = before;

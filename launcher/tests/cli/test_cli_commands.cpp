@@ -62,8 +62,12 @@ TEST_F(Options, TheCommandLineWinsOverTheEnvironment)
 std::string value_of(const settings::Setting &setting)
 {
     const std::pair<const char *, const char *> values[] = {
-        {"CKPT_CODEC", "lz4"},      {"CKPT_DIR", "/a,/b"},   {"CKPT_FABRIC", "tcp"},
-        {"CKPT_PROTOCOL", "cl"},    {"CKPT_SNAPSHOT", "cow"}, {"CKPT_STAGGER", "job"},
+        {"CKPT_CODEC", "lz4"},
+        {"CKPT_DIR", "/a,/b"},
+        {"CKPT_FABRIC", "tcp"},
+        {"CKPT_PROTOCOL", "cl"},
+        {"CKPT_SNAPSHOT", "cow"},
+        {"CKPT_STAGGER", "job"},
         {"CKPT_WINDOWS", "direct"},
     };
     for (const auto &[variable, value] : values) {
@@ -72,11 +76,15 @@ std::string value_of(const settings::Setting &setting)
         }
     }
     switch (setting.type) {
-    case settings::Type::auto_switch: return "on";
+    case settings::Type::auto_switch:
+        return "on";
     case settings::Type::path:
-    case settings::Type::key: return "/file";
-    case settings::Type::granule: return "4096";
-    default: return "5";
+    case settings::Type::key:
+        return "/file";
+    case settings::Type::granule:
+        return "4096";
+    default:
+        return "5";
     }
 }
 
@@ -473,7 +481,8 @@ class Run : public RealImage
     static std::string commit_aside(int number)
     {
         return fmt::format("mkdir -p ckpt/real && mv aside-{0} "
-                           "ckpt/real/$(printf %06d {0})", number);
+                           "ckpt/real/$(printf %06d {0})",
+                           number);
     }
 
     Outcome run(const Words &options = {}) const

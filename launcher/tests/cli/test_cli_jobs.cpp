@@ -106,7 +106,8 @@ TEST_F(Jobs, TheOnlyOneIsFoundWithoutItsDirectory)
 class ErrorPipe
 {
   public:
-    ErrorPipe() : before_(::dup(STDERR_FILENO))
+    ErrorPipe()
+        : before_(::dup(STDERR_FILENO))
     {
         int ends[2];
         EXPECT_EQ(::pipe(ends), 0);
@@ -248,9 +249,11 @@ TEST_F(Jobs, ThatAreStartingAreWaitedFor)
     control::Status running = status("one", 100);
     running.coordinator = true;
     FakeAgent one(run_socket(directories, "one"), [&](const control::Request &request) {
-        return request.command != "status" ? result_line("one")
-               : ++asked < 3 ? FakeAgent::status_line(starting_status(directories, "one"))
-                             : FakeAgent::status_line(running);
+        if (request.command != "status") {
+            return result_line("one");
+        }
+        asked++;
+        return FakeAgent::status_line(asked < 3 ? starting_status(directories, "one") : running);
     });
     EXPECT_EQ(ckpt_says({"checkpoint", "one"}).out, "one/1\n");
     EXPECT_EQ(asked, 3);

@@ -582,9 +582,14 @@ TEST_F(RestartLine, RefusesWhatItCannotTakeOver)
 
 TEST_F(RestartLine, TellsTheJobWhereItComesFrom)
 {
-    environment_ = {{"CKPT_INTERVAL", "5m"}, {"CKPT_KEEP", "4"},
-                    {"CKPT_DIR", "/gone"},   {"CKPT_FAULT", "x"},
-                    {"CKPT_NAME", "n"},      {"CKPT_RESTART_JOB", "old"}};
+    environment_ = {
+        {"CKPT_INTERVAL", "5m"},
+        {"CKPT_KEEP", "4"},
+        {"CKPT_DIR", "/gone"},
+        {"CKPT_FAULT", "x"},
+        {"CKPT_NAME", "n"},
+        {"CKPT_RESTART_JOB", "old"},
+    };
     RestartOptions options;
     options.current = {{"CKPT_KEEP", "9"}, {"CKPT_JSON", "1"}};
     Invocation invocation =

@@ -27,7 +27,8 @@ static off_t room = 1 << 20;
 
 extern "C" ssize_t pwrite(int fd, const void *buffer, std::size_t size, off_t offset)
 {
-    struct stat status {};
+    struct stat status {
+    };
     const bool is_named = ::fstat(fd, &status) == 0 && status.st_nlink > 0;
 
     if (is_named && offset >= room) {

@@ -27,7 +27,8 @@ namespace ckpt::test
 class Mutations
 {
   public:
-    explicit Mutations(std::uint64_t round) : random_(round) {}
+    explicit Mutations(std::uint64_t round)
+        : random_(round) {}
 
     /* Returns a number from 0 to below `end`. */
     std::size_t below(std::size_t end)
@@ -37,8 +38,8 @@ class Mutations
     bool one_in(std::size_t count) { return below(count) == 0; }
     std::uint64_t number()
     {
-        constexpr std::uint64_t edges[] = {0,          1,         2,          3,
-                                           0x7f,       0xff,      0xffff,     0x7fffffff,
+        constexpr std::uint64_t edges[] = {0, 1, 2, 3,
+                                           0x7f, 0xff, 0xffff, 0x7fffffff,
                                            0x80000000, 0xffffffff, 1ull << 63, ~0ull};
         return one_in(4) ? random_() : edges[below(std::size(edges))];
     }
@@ -146,7 +147,8 @@ inline std::uint64_t number_from_environment(const char *name, std::uint64_t oth
 
 /* Calls round(mutations) again and again; a failure names the round. Who goes on for some time
  * says how many there were. */
-template <typename Round> void for_rounds(std::uint64_t count, Round round)
+template <typename Round>
+void for_rounds(std::uint64_t count, Round round)
 {
     using std::chrono::steady_clock;
     const std::uint64_t first = number_from_environment("CKPT_FUZZ_SEED", 1);

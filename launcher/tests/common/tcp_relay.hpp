@@ -51,7 +51,8 @@ class TcpRelay
     /* Returns the bytes to pass on for the received ones; empty: ends the connection. */
     using Change = std::function<std::string(const std::string &bytes, bool to_listener)>;
 
-    TcpRelay(EventLoop &loop, std::uint16_t listener) : loop_(loop), listener_(listener)
+    TcpRelay(EventLoop &loop, std::uint16_t listener)
+        : loop_(loop), listener_(listener)
     {
         sockaddr_in address = loopback(0);
         socklen_t size = sizeof address;

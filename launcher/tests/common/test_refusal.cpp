@@ -15,10 +15,10 @@ namespace ckpt
 
 TEST(Refusals, AreFoundByNumberAndName)
 {
-#define EXPECT_FOUND(number, identifier, name, meaning, remedy)                       \
-    EXPECT_EQ(refusal_of(std::uint64_t{number}), CKPT_REFUSAL_##identifier);          \
-    EXPECT_EQ(refusal_of(std::string_view(name)), CKPT_REFUSAL_##identifier);         \
-    EXPECT_STREQ(refusal_name(CKPT_REFUSAL_##identifier), name);                      \
+#define EXPECT_FOUND(number, identifier, name, meaning, remedy)               \
+    EXPECT_EQ(refusal_of(std::uint64_t{number}), CKPT_REFUSAL_##identifier);  \
+    EXPECT_EQ(refusal_of(std::string_view(name)), CKPT_REFUSAL_##identifier); \
+    EXPECT_STREQ(refusal_name(CKPT_REFUSAL_##identifier), name);              \
     EXPECT_TRUE(std::string(meaning).ends_with('.') && std::string(remedy).ends_with('.')) << name;
     CKPT_REFUSALS(EXPECT_FOUND)
 #undef EXPECT_FOUND

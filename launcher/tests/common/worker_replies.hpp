@@ -14,7 +14,8 @@ namespace ckpt::test
 {
 
 /* Runs replies until the condition holds; the test fails if none comes for long. */
-template <typename Condition> void run_replies_until(WorkerThread &worker, Condition condition)
+template <typename Condition>
+void run_replies_until(WorkerThread &worker, Condition condition)
 {
     while (!condition()) {
         pollfd ready = {worker.descriptor(), POLLIN, 0};

@@ -41,7 +41,8 @@ constexpr std::size_t many = 1500; /* enough to be packed */
 class Chain : public testing::TestWithParam<const char *>
 {
   protected:
-    Chain() : store(scratch.path())
+    Chain()
+        : store(scratch.path())
     {
         if (has_key()) {
             use_this_image_key(MessageKey::make());
@@ -96,7 +97,8 @@ class Chain : public testing::TestWithParam<const char *>
 
     static Codec codec()
     {
-        return Codec::parse(shares_pages() || has_many_regions() || has_key() ? "none" : GetParam());
+        return Codec::parse(shares_pages() || has_many_regions() || has_key() ? "none"
+                                                                              : GetParam());
     }
     /* Equal pages are stored once, and many pages are equal. */
     static bool shares_pages() { return GetParam() == std::string("shared"); }
@@ -198,8 +200,9 @@ class Chain : public testing::TestWithParam<const char *>
     std::map<std::uint64_t, std::vector<std::vector<std::byte>>> saved;
 };
 
-INSTANTIATE_TEST_SUITE_P(Codec, Chain, testing::Values("none", "lz4", "zstd", "auto", "shared",
-                                                "many", "encrypted"),
+INSTANTIATE_TEST_SUITE_P(Codec, Chain,
+                         testing::Values("none", "lz4", "zstd", "auto", "shared", "many",
+                                         "encrypted"),
                          [](const auto &info) { return std::string(info.param); });
 
 } // namespace

@@ -113,13 +113,13 @@ TEST_F(ConnectionsOf, AnEndInTwoRanksIsFilledOnce)
 TEST_F(ConnectionsOf, StrangersAreRefusedByName)
 {
     int ends[2];
-    struct stat status {};
+    struct stat status {
+    };
 
     ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     ASSERT_EQ(fstat(ends[0], &status), 0);
     expect_refused({rank_with({{12, 0}}), rank_with({{11, status.st_ino}})},
-                   {"rank 1: descriptor 3", "connected to process " +
-                                                std::to_string(getpid()),
+                   {"rank 1: descriptor 3", "connected to process " + std::to_string(getpid()),
                     "test_connectio"});
     close(ends[0]);
     expect_refused({rank_with({{11, status.st_ino}})}, {"cannot be seen"});

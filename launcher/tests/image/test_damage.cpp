@@ -230,7 +230,8 @@ TEST(Hdf5Objects, ListThatIsLongerThanItsFileIsRefused)
 {
     ScratchDirectory scratch;
     const Hdf5Lock lock;
-    const Hdf5Id file(H5Fcreate((scratch / "file").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
+    const Hdf5Id file(
+        H5Fcreate((scratch / "file").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
     const Hdf5Id type(H5Tcopy(H5T_STD_I32LE)), properties(H5Pcreate(H5P_DATASET_CREATE));
     const hsize_t rows = 1ull << 40, chunk = 1u << 16;
     std::size_t count = 0;
@@ -240,8 +241,9 @@ TEST(Hdf5Objects, ListThatIsLongerThanItsFileIsRefused)
     const Hdf5Id list(H5Dcreate2(file.get(), "list", type.get(), space.get(), H5P_DEFAULT,
                                  properties.get(), H5P_DEFAULT));
     EXPECT_PRED2(contains, error_of([&] {
-        (void)open_table(file.get(), "list", type, ~std::size_t{0}, count);
-    }), "dataset list has 1099511627776 elements, more than fit into the file");
+                     (void)open_table(file.get(), "list", type, ~std::size_t{0}, count);
+                 }),
+                 "dataset list has 1099511627776 elements, more than fit into the file");
 }
 
 TEST_F(Damage, ChunkOfALogIsNamed)

@@ -431,8 +431,7 @@ TEST(Image, SparseTebibyteIsNotTouched)
     /* Only the pages with data were created. */
     std::vector<ckpt_range> runs;
     auto start = reinterpret_cast<std::uintptr_t>(memory);
-    RemoteMemory(::getpid()).scan({start + page, start + tebibyte},
-                                  PageSelection::data, runs);
+    RemoteMemory(::getpid()).scan({start + page, start + tebibyte}, PageSelection::data, runs);
     EXPECT_TRUE(runs.empty());
     ::munmap(memory, 2 * tebibyte);
 }
@@ -445,8 +444,7 @@ TEST(Image, BetweenRunsThereAreZeros)
                           {start + 2 * page, start + 3 * page},
                           {start + 4 * page, start + 6 * page}};
     std::vector<char> read(4 * page, 'r');
-    RemoteMemory(::getpid()).read_runs(start + page, runs,
-                                       std::as_writable_bytes(std::span(read)));
+    RemoteMemory(::getpid()).read_runs(start + page, runs, std::as_writable_bytes(std::span(read)));
     std::vector<char> expected(4 * page, 0);
     std::fill_n(expected.begin() + page, page, 'm');
     std::fill_n(expected.begin() + 3 * page, page, 'm');

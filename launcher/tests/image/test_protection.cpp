@@ -51,7 +51,7 @@ ChunkPlan plan_of(std::uint64_t start, const std::vector<bool> &has_data)
     ChunkPlan plan;
     for (std::size_t first = 0; first < has_data.size(); first += chunk_pages) {
         ChunkJob job{start + first * page, first / chunk_pages, 0, chunk_size,
-                     plan.runs.size(),     0,                   false};
+                     plan.runs.size(), 0, false};
         std::size_t end = std::min(first + chunk_pages, has_data.size());
         for (std::size_t i = first; i < end; i++) {
             if (!has_data[i]) {

@@ -47,7 +47,8 @@ RankImage rank_with(std::uint32_t kind, std::uint64_t first,
 }
 
 /* Surveys all ranks and distributes what they share. */
-template <typename... Images> void share(SharedObjects &objects, Images &...all)
+template <typename... Images>
+void share(SharedObjects &objects, Images &...all)
 {
     int rank = 0;
     (objects.survey(all, rank++), ...);

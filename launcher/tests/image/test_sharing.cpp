@@ -203,12 +203,12 @@ TEST(SharedRuns, ThatCannotBeAreRefused)
         {{start + page, start + 2 * page, start, 0, 0}, {start, start + page, start, 0, 0}},
         {{start - page, start, start, 0, 0}}, /* not memory of this rank */
         {{end, end + page, start, 0, 0}},
-        {{start, start + page, end, 0, 0}},              /* not of the other rank */
-        {{start, start + 2 * page, end - page, 0, 0}},   /* its end is not either */
+        {{start, start + page, end, 0, 0}},            /* not of the other rank */
+        {{start, start + 2 * page, end - page, 0, 0}}, /* its end is not either */
         {{start, start + page, ~std::uint64_t{0xfff}, 0, 0}},
-        {{start, start + page, start, 2, 0}},            /* no such rank */
-        {{start, start + page, start, 1, 0}},            /* itself */
-        {{start, start + page, start + page, 1, 0},      /* shared itself */
+        {{start, start + page, start, 2, 0}},       /* no such rank */
+        {{start, start + page, start, 1, 0}},       /* itself */
+        {{start, start + page, start + page, 1, 0}, /* shared itself */
          {start + page, start + 2 * page, start, 0, 0}},
     };
     for (const auto &runs : wrong) {

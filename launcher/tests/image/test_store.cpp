@@ -43,7 +43,8 @@ namespace
 class StoreTest : public testing::Test
 {
   protected:
-    StoreTest() : store_(Store::create(scratch_ / "ckpt")) {}
+    StoreTest()
+        : store_(Store::create(scratch_ / "ckpt")) {}
 
     /* Commits a checkpoint with one piece of a few bytes. */
     fs::path commit(const std::string &job, std::uint64_t number,
@@ -403,7 +404,7 @@ TEST_F(StoreTest, OnlyFilesWithNamesOfOursGo)
     }
     fs::create_symlink("notes", directory / "node-link.h5");
     fs::create_directory(directory / "node-directory.h5");
-    const std::vector<std::string> stay = {".tmp",          "node-.h5",     "node-a.h5.bak",
+    const std::vector<std::string> stay = {".tmp", "node-.h5", "node-a.h5.bak",
                                            "node-directory.h5", "node-link.h5", "notes",
                                            "rank-x.log"};
     EXPECT_EQ(store_.remove("a", 1), stay);

@@ -76,7 +76,6 @@ class JournalWriter
     std::filesystem::path kept;
 
   private:
-
     std::filesystem::path journal_, log_;
     std::string host_;
     int process_, rank_, kept_count_ = 0;

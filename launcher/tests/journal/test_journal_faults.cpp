@@ -109,7 +109,8 @@ TEST_P(DropFaults, LeavesWhatIsNeeded)
 
 INSTANTIATE_TEST_SUITE_P(Points, DropFaults,
                          testing::Values(Point("drop-before-note", 1), Point("drop-before-note", 2),
-                                         Point("drop-before-note", 9), Point("drop-after-note", 1)));
+                                         Point("drop-before-note", 9),
+                                         Point("drop-after-note", 1)));
 
 const auto points =
     testing::Values("rollback-before-record", "rollback-after-record", "rollback-before-rename",

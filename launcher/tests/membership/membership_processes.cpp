@@ -97,8 +97,8 @@ MemberProcesses::MemberProcesses(std::size_t members, Options options,
     table_.key = MessageKey::make();
     for (MemberId member = 0; member < members; member++) {
         sockets_.emplace_back(UdpSocket(0));
-        table_.members.push_back({"node" + std::to_string(member), {address},
-                                  sockets_.back()->port()});
+        table_.members.push_back(
+            {"node" + std::to_string(member), {address}, sockets_.back()->port()});
     }
     for (MemberId member = 0; member < members; member++) {
         start(member);
@@ -206,7 +206,8 @@ bool MemberProcesses::await_all(std::uint64_t view)
                    missing.erase(event.member);
                }
                return missing.empty();
-           }).has_value();
+           })
+        .has_value();
 }
 
 } // namespace ckpt::test

@@ -20,7 +20,12 @@ namespace ckpt::test
 {
 
 struct MemberEvent {
-    enum Kind : std::uint32_t { view, excluded, lost_majority, link };
+    enum Kind : std::uint32_t {
+        view,
+        excluded,
+        lost_majority,
+        link
+    };
 
     std::uint32_t member = 0; /* the reporting member */
     Kind kind = view;

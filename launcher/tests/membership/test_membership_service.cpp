@@ -122,9 +122,7 @@ struct Member {
 
     Service::Handlers handlers()
     {
-        return {.view = [this](const action::Install &install) {
-                    view = install.view.number;
-                },
+        return {.view = [this](const action::Install &install) { view = install.view.number; },
                 .excluded =
                     [this](const action::Excluded &what) {
                         excluded = what;

@@ -133,14 +133,14 @@ TEST(MembershipWire, LayoutIsFixed)
     header.life = 0x41;
     const Bytes bytes = crafted(header, message::Link{1, 2, true});
     const unsigned char expected[] = {
-        'C',  'K',  'M',  'B',  1,    0,    12,   0,    /* magic, version, kind */
-        1,    2,    3,    4,    5,    6,    7,    8,    /* incarnation */
+        'C', 'K', 'M', 'B', 1, 0, 12, 0,                /* magic, version, kind */
+        1, 2, 3, 4, 5, 6, 7, 8,                         /* incarnation */
         0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, /* sequence */
         0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28, /* view */
-        0x31, 0,    0,    0,    0x14, 0,    0,    0,    /* from, to */
-        0x41, 0,    0,    0,    16,   0,    0,    0,    /* life, length */
-        1,    0,    0,    0,    2,    0,    0,    0,    /* one, other */
-        1,    0,    0,    0,    0,    0,    0,    0};   /* dead */
+        0x31, 0, 0, 0, 0x14, 0, 0, 0,                   /* from, to */
+        0x41, 0, 0, 0, 16, 0, 0, 0,                     /* life, length */
+        1, 0, 0, 0, 2, 0, 0, 0,                         /* one, other */
+        1, 0, 0, 0, 0, 0, 0, 0};                        /* dead */
 
     ASSERT_EQ(bytes.size(), sizeof expected + tag_bytes);
     EXPECT_EQ(std::memcmp(bytes.data(), expected, sizeof expected), 0);
@@ -344,7 +344,8 @@ int rounds()
 class Fuzzer
 {
   public:
-    explicit Fuzzer(unsigned seed) : random_(seed) {}
+    explicit Fuzzer(unsigned seed)
+        : random_(seed) {}
 
     std::size_t below(std::size_t end)
     {

@@ -21,7 +21,11 @@ namespace ckpt::test
 {
 
 struct Told {
-    enum Kind { view, excluded, lost_majority };
+    enum Kind {
+        view,
+        excluded,
+        lost_majority
+    };
 
     membership::MemberId member = 0; /* the reporting member */
     Kind kind = view;

@@ -25,7 +25,8 @@ class Machine : public testing::Test, public RankPages
     static constexpr int count = 3;
     static constexpr std::uint64_t world = 1;
 
-    Machine() : machine(count, *this, options())
+    Machine()
+        : machine(count, *this, options())
     {
         for (auto &page : page_clocks) {
             page = {{world, 5, 5, 0, 5}};
@@ -191,7 +192,8 @@ class Machine : public testing::Test, public RankPages
     using Types = std::vector<int>;
     void forget_orders(int rank) { take_orders(rank); }
 
-    template <typename Kind> bool took()
+    template <typename Kind>
+    bool took()
     {
         bool found = !others.empty() && std::holds_alternative<Kind>(others[0]);
         if (found) {

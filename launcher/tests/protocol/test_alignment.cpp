@@ -250,7 +250,7 @@ TEST_F(Machine, AMessageToARankInsideMustBeReceived)
     say(1, CKPT_MSG_STOPPED, CKPT_PLACE_INSIDE, false, redo);
     stopped(2);
     EXPECT_EQ(machine.phase(), Phase::align);
-    EXPECT_EQ(page_clocks[0][0].target, 6u); /* so that it gets out */
+    EXPECT_EQ(page_clocks[0][0].target, 6u);        /* so that it gets out */
     EXPECT_NE(orders[1].back().type, CKPT_MSG_RUN); /* it does not hold */
 }
 

@@ -28,7 +28,7 @@ TEST_F(Machine, ARefusalEndsIt)
         EXPECT_EQ(orders[i].back().text, "rank 1: a window [unsavable-object]");
     }
     finish.reset();
-    report(2); /* late: dropped */
+    report(2);  /* late: dropped */
     to_write(); /* the next one works */
 }
 

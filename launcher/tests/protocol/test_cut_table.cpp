@@ -64,7 +64,8 @@ std::string failure_text(PhaseRow::Failure failure)
         {PhaseRow::Failure::none, "-"},
         {PhaseRow::Failure::give_up, "all ranks run on"},
         {PhaseRow::Failure::undo, "all ranks run on; UNDO"},
-        {PhaseRow::Failure::finish_cut, "to the end of CLOSE, then UNDO; without a rank UNDO at once"},
+        {PhaseRow::Failure::finish_cut,
+         "to the end of CLOSE, then UNDO; without a rank UNDO at once"},
         {PhaseRow::Failure::give_up_cut, "all ranks run on; IDLE"},
     };
     return texts.at(failure);
@@ -268,9 +269,12 @@ class CutViolations : public NonblockingCut
     void fire(Event event)
     {
         static const std::map<Event, ckpt_message_type> messages = {
-            {Event::report, CKPT_MSG_REPORT},     {Event::stopped, CKPT_MSG_STOPPED},
-            {Event::drained, CKPT_MSG_DRAINED},   {Event::ready, CKPT_MSG_READY},
-            {Event::complete, CKPT_MSG_COMPLETE}, {Event::logged, CKPT_MSG_LOGGED},
+            {Event::report, CKPT_MSG_REPORT},
+            {Event::stopped, CKPT_MSG_STOPPED},
+            {Event::drained, CKPT_MSG_DRAINED},
+            {Event::ready, CKPT_MSG_READY},
+            {Event::complete, CKPT_MSG_COMPLETE},
+            {Event::logged, CKPT_MSG_LOGGED},
             {Event::refused, CKPT_MSG_REFUSED},
         };
         const std::map<Event, std::function<void()>> calls = {

@@ -114,7 +114,7 @@ TEST_F(NonblockingCut, StaggeredOneAfterTheOther)
     EXPECT_EQ(take_orders(0), Types{CKPT_MSG_CUT});
     answer_cut(0, 0);
     EXPECT_EQ(ordered(CKPT_MSG_CUT), 0); /* it is being read */
-    report_waiting(2); /* so it comes before rank 1 */
+    report_waiting(2);                   /* so it comes before rank 1 */
     captured(0);
     EXPECT_EQ(take_orders(2), Types{CKPT_MSG_CUT});
     EXPECT_EQ(ordered(CKPT_MSG_CUT), 0);

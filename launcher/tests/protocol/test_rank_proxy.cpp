@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_rank_proxy.cpp - a rank has died, and a proxy takes its place in a Sync-and-Stop checkpoint: when
- * that succeeds, and when the checkpoint is refused. Also which rank may have a proxy.
+ * test_rank_proxy.cpp - a rank has died, and a proxy takes its place in a Sync-and-Stop checkpoint:
+ * when that succeeds, and when the checkpoint is refused. Also which rank may have a proxy.
  */
 #include "protocol/rank_proxy.hpp"
 #include "protocol/replayability.hpp"

@@ -92,7 +92,10 @@ class Events : public NodeEvents
     std::string last_reason;
 };
 
-enum class Where { here, elsewhere };
+enum class Where {
+    here,
+    elsewhere
+};
 
 /* An agent's node with stopped ranks; its coordinator is local or behind TCP. */
 class Job

@@ -348,7 +348,7 @@ Times protect(Nodes &nodes, const Scheme &scheme, std::uint64_t bytes)
 
 /* Rebuilds each lost node in its own directory. */
 Times rebuild(Nodes &nodes, const Scheme &scheme, std::uint64_t bytes,
-               const std::set<std::size_t> &lost)
+              const std::set<std::size_t> &lost)
 {
     return nodes.run([&](std::size_t i) {
         if (lost.contains(i)) {

@@ -26,7 +26,8 @@ class ServedPiece : public testing::Test
         std::uint64_t offset, bytes;
     };
 
-    ServedPiece() : nodes_(1, {3 * redundancy::block_bytes + 1234, 1}) {}
+    ServedPiece()
+        : nodes_(1, {3 * redundancy::block_bytes + 1234, 1}) {}
 
     const std::string &file() const { return nodes_.group.members[0].file; }
     const std::string &content() const { return nodes_.content(0); }

@@ -151,7 +151,8 @@ class Fault
 class Fabric : public test::ServedPiece
 {
   protected:
-    Fabric() : wanted_(fabric::Choice::parse(provider)), use_(wanted_) { serve(wanted_); }
+    Fabric()
+        : wanted_(fabric::Choice::parse(provider)), use_(wanted_) { serve(wanted_); }
     ~Fabric() override { server_.reset(); /* it writes to the log */ }
 
     void SetUp() override
@@ -367,7 +368,8 @@ TEST_F(Fabric, WhoWaitsCanBeCancelled)
 class Relayed : public Fabric
 {
   protected:
-    Relayed() : relay_(loop_, server_->address().port), end_(::eventfd(0, EFD_CLOEXEC))
+    Relayed()
+        : relay_(loop_, server_->address().port), end_(::eventfd(0, EFD_CLOEXEC))
     {
         loop_.watch(end_.get(), EPOLLIN, [this](std::uint32_t) { is_ending_ = true; });
     }

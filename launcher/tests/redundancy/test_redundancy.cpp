@@ -342,7 +342,8 @@ TEST(Protect, ItsOwnPieceIsNotRead)
 class ProtectInRoom : public testing::Test
 {
   protected:
-    ProtectInRoom() : nodes_(1, {3 * slice_bytes, slice_bytes + 5})
+    ProtectInRoom()
+        : nodes_(1, {3 * slice_bytes, slice_bytes + 5})
     {
         nodes_.protect();
         expected_ = parity();

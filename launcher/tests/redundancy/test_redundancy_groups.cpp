@@ -35,7 +35,8 @@ using test::Mutations;
 using Kind = Scheme::Kind;
 using Groups = std::vector<std::vector<std::size_t>>;
 
-template <typename Action> std::string error_of(Action action)
+template <typename Action>
+std::string error_of(Action action)
 {
     try {
         action();

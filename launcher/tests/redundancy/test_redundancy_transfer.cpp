@@ -469,7 +469,8 @@ TEST_F(Transfer, AnyRequestIsAnsweredOrEndsItsConnection)
 class Relayed : public Transfer
 {
   protected:
-    Relayed() : relay_(loop_, server_->address().port), end_(::eventfd(0, EFD_CLOEXEC))
+    Relayed()
+        : relay_(loop_, server_->address().port), end_(::eventfd(0, EFD_CLOEXEC))
     {
         loop_.watch(end_.get(), EPOLLIN, [this](std::uint32_t) { is_ending_ = true; });
     }
@@ -596,7 +597,8 @@ TEST_F(Transfer, AServerThatIsNotThereIsTold)
 class Cluster
 {
   public:
-    Cluster(unsigned losses, const std::vector<std::uint64_t> &sizes) : nodes(losses, sizes)
+    Cluster(unsigned losses, const std::vector<std::uint64_t> &sizes)
+        : nodes(losses, sizes)
     {
         const MessageKey key = MessageKey::make();
         for (std::size_t i = 0; i < sizes.size(); i++) {

@@ -113,8 +113,9 @@ TEST(NodeRendezvous, TellsAnEndAndAWrongPacket)
               std::string::npos);
     EXPECT_NE(error_of([&] { (void)client.receive(&value, sizeof value); }).find("has ended"),
               std::string::npos);
-    EXPECT_NE(error_of([&] { (void)RendezvousSocket::connect(scratch.path(), "nobody"); }).find(
-                  "No such file"),
+    EXPECT_NE(error_of([&] {
+                  (void)RendezvousSocket::connect(scratch.path(), "nobody");
+              }).find("No such file"),
               std::string::npos);
 }
 

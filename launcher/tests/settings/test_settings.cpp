@@ -90,10 +90,14 @@ TEST(SettingsTable, ChecksValues)
         }
     }
     const std::pair<const char *, std::vector<const char *>> right[] = {
-        {"CKPT_KEEP", {"1", "4294967295"}}, {"CKPT_SWEEP_DIMENSIONS", {"0", "32"}},
-        {"CKPT_POOL", {"0", "64M", "1g"}},  {"CKPT_GRANULE", {"4K", "1M", "65536"}},
-        {"CKPT_TIMEOUT", {"0", "1.5h"}},    {"CKPT_INTERVAL", {"auto", "0", "10m"}},
-        {"CKPT_KILL", {"1", "true", "0"}},  {"CKPT_INCARNATION", {"18446744073709551615"}},
+        {"CKPT_KEEP", {"1", "4294967295"}},
+        {"CKPT_SWEEP_DIMENSIONS", {"0", "32"}},
+        {"CKPT_POOL", {"0", "64M", "1g"}},
+        {"CKPT_GRANULE", {"4K", "1M", "65536"}},
+        {"CKPT_TIMEOUT", {"0", "1.5h"}},
+        {"CKPT_INTERVAL", {"auto", "0", "10m"}},
+        {"CKPT_KILL", {"1", "true", "0"}},
+        {"CKPT_INCARNATION", {"18446744073709551615"}},
     };
     for (const auto &[variable, values] : right) {
         for (const char *value : values) {

@@ -34,19 +34,19 @@ enum class Op {
 
 /* When a member may leave a collective that it has entered. */
 enum class Leaving {
-    together, /* when all have entered: barrier, allreduce */
-    after_root, /* the root at once, others after the root: broadcast */
+    together,    /* when all have entered: barrier, allreduce */
+    after_root,  /* the root at once, others after the root: broadcast */
     before_root, /* the root when all have entered, others at once: reduce */
 };
 
 struct Step {
     Op op;
-    int peer = 0; /* send, receive, unclocked, meet: rank; collective: root */
+    int peer = 0;         /* send, receive, unclocked, meet: rank; collective: root */
     int communicator = 0; /* collective, begin, release */
     Leaving leaving = Leaving::together;
-    bool redo = false; /* begin: also when complete */
+    bool redo = false;     /* begin: also when complete */
     std::size_t begun = 0; /* complete: which step of the program began it */
-    int duration = 0; /* turns; collective: the minimum */
+    int duration = 0;      /* turns; collective: the minimum */
 };
 
 class SimulatedJob : public RankPages
@@ -74,8 +74,8 @@ class SimulatedJob : public RankPages
         std::vector<Step> program;
         std::size_t next = 0;
         std::uint64_t epoch = 0; /* of the last REQUEST */
-        bool inside = false; /* of program[next] */
-        int turns = 0;       /* spent in that call */
+        bool inside = false;     /* of program[next] */
+        int turns = 0;           /* spent in that call */
         bool waiting = false;
         bool told_inside = false;
         bool told_wait = false;
@@ -86,11 +86,11 @@ class SimulatedJob : public RankPages
         bool signalled = false;
         bool finished = false;
         std::vector<ckpt_clock> clock; /* by communicator */
-        std::map<int, int> met; /* by rank: calls in which it is awaited */
+        std::map<int, int> met;        /* by rank: calls in which it is awaited */
         /* Nonblocking collectives that are not complete: step, number. */
         std::map<std::size_t, std::uint64_t> begun;
-        std::vector<ckpt_peer> now;    /* present counters */
-        std::vector<ckpt_peer> page;   /* reported counters */
+        std::vector<ckpt_peer> now;  /* present counters */
+        std::vector<ckpt_peer> page; /* reported counters */
         std::deque<ckpt_message> inbox, outbox;
     };
 

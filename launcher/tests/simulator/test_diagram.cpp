@@ -67,7 +67,9 @@ CheckpointTrace made_by_hand(int count, int per_node)
     trace.rank_count = count;
     for (int first = 0; first < count; first += per_node) {
         trace.nodes.push_back({fmt::format("node{}", first / per_node),
-                               {{first, first + per_node - 1}}, 0, 0});
+                               {{first, first + per_node - 1}},
+                               0,
+                               0});
     }
     for (int rank = 0; rank < count; rank++) {
         std::int64_t cut = (10 + rank % 3) * millisecond;
@@ -160,8 +162,8 @@ TEST(RankHistory, TellsStopsAndTheLastCut)
     trace.rank_count = 2;
     trace.events = {
         event(TraceKind::stopped, 1, 10), event(TraceKind::resumed, 1, 14),
-        event(TraceKind::cut, 1, 20),     event(TraceKind::stopped, 1, 21),
-        event(TraceKind::cut, 1, 22),     event(TraceKind::commit, -1, 50)};
+        event(TraceKind::cut, 1, 20), event(TraceKind::stopped, 1, 21),
+        event(TraceKind::cut, 1, 22), event(TraceKind::commit, -1, 50)};
     auto histories = rank_histories(trace);
     ASSERT_EQ(histories.size(), 1u);
     EXPECT_EQ(histories[0].rank, 1);

@@ -34,7 +34,8 @@ class Replay : public Recorder
         bool received_before_cut = false;
     };
 
-    explicit Replay(Rank ranks) : has_cut_(ranks) {}
+    explicit Replay(Rank ranks)
+        : has_cut_(ranks) {}
 
     void sent(Rank from, Rank to, std::uint64_t bytes) override
     {

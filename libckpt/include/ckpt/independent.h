@@ -14,14 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CKPT_INDEPENDENT_MAGIC 0x444e494bu
+#define CKPT_INDEPENDENT_MAGIC   0x444e494bu
 #define CKPT_INDEPENDENT_VERSION 4u
 
 /* One rank of the job. */
 struct ckpt_independent_rank {
-    uint64_t interval;  /* intervals closed so far, and delivered */
-    uint64_t uncovered; /* calls begun that a replay cannot repeat: messages, collectives, new
-                           windows */
+    uint64_t interval;       /* intervals closed so far, and delivered */
+    uint64_t uncovered;      /* calls begun that a replay cannot repeat: messages, collectives, new
+                                windows */
     uint64_t uncovered_done; /* how many of the `uncovered` calls have ended */
 
     /* Its newest independent checkpoint. */
@@ -35,10 +35,10 @@ struct ckpt_independent_rank {
     uint64_t trimmed_bytes; /* bytes trimmed from its logs in total */
 
     /* Written by any rank. */
-    uint64_t lost;   /* a log had no room for a record that this rank's replay would need; the
-                        rank clears this with its next checkpoint */
-    uint64_t wanted; /* incremented when another rank's log is too full of records for this
-                        rank's replay: this rank must take a checkpoint soon */
+    uint64_t lost;     /* a log had no room for a record that this rank's replay would need; the
+                          rank clears this with its next checkpoint */
+    uint64_t wanted;   /* incremented when another rank's log is too full of records for this
+                          rank's replay: this rank must take a checkpoint soon */
     uint64_t barriers; /* barriers of MPI_COMM_WORLD that the rank has reached; the rank writes
                           this itself */
 
@@ -65,8 +65,8 @@ struct ckpt_independent_page {
     struct ckpt_independent_rank rank[]; /* [rank_count] */
 };
 
-#define CKPT_INDEPENDENT_SIZE(rank_count)                                      \
-    (sizeof(struct ckpt_independent_page) +                                    \
+#define CKPT_INDEPENDENT_SIZE(rank_count)   \
+    (sizeof(struct ckpt_independent_page) + \
      (rank_count) * sizeof(struct ckpt_independent_rank))
 
 static_assert(sizeof(struct ckpt_independent_rank) == 192, "layout of a rank");

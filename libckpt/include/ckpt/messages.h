@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CKPT_WIRE_MAGIC 0x574b4343u
+#define CKPT_WIRE_MAGIC   0x574b4343u
 #define CKPT_WIRE_VERSION 13u
 
 #define CKPT_RANKS_MOST (1u << 20) /* ranks of a job */
@@ -23,37 +23,38 @@
 /* Numbers from CKPT_MSG_WELCOME on are those of an agent. */
 enum ckpt_message_type {
     /* rank to agent */
-    CKPT_MSG_HELLO = 1,    /* fields: hello; text: namespace of the launch (names the job);
-                              carries the page's descriptor */
-    CKPT_MSG_JOIN = 2,     /* text: address of the coordinator's agent, as the WELCOME of that
-                              agent gave it; each rank sends it once */
-    CKPT_MSG_REPORT = 3,   /* fields: report */
-    CKPT_MSG_STOPPED = 4,  /* fields: report; the rank holds unless it is INSIDE */
-    CKPT_MSG_DRAINED = 5,  /* fields: total, of messages now in its log */
-    CKPT_MSG_READY = 6,    /* fields: ready */
-    CKPT_MSG_REFUSED = 7,  /* fields: refused; text: why this rank cannot be saved now */
-    CKPT_MSG_FINALIZED = 8,  /* the rank called MPI_Finalize: no checkpoint from now on */
-    CKPT_MSG_COMPLETE = 9, /* fields: complete */
-    CKPT_MSG_LOGGED = 10,  /* fields: total, of messages that crossed the cut; the rank's history
-                              is in the page */
-    CKPT_MSG_FROZEN = 11,  /* fields: frozen; carries the connection to the copy
-                              (task/frozen_copy.h); without a copy, text: why */
-    CKPT_MSG_WATCHED = 12, /* fields: watched */
-    CKPT_MSG_ASK = 13,     /* fields: ask; the program asks for a checkpoint */
-    CKPT_MSG_ALLOWED = 14, /* fields: allowed; a rank that refused temporarily can be saved */
+    CKPT_MSG_HELLO = 1,     /* fields: hello; text: namespace of the launch (names the job);
+                               carries the page's descriptor */
+    CKPT_MSG_JOIN = 2,      /* text: address of the coordinator's agent, as the WELCOME of that
+                               agent gave it; each rank sends it once */
+    CKPT_MSG_REPORT = 3,    /* fields: report */
+    CKPT_MSG_STOPPED = 4,   /* fields: report; the rank holds unless it is INSIDE */
+    CKPT_MSG_DRAINED = 5,   /* fields: total, of messages now in its log */
+    CKPT_MSG_READY = 6,     /* fields: ready */
+    CKPT_MSG_REFUSED = 7,   /* fields: refused; text: why this rank cannot be saved now */
+    CKPT_MSG_FINALIZED = 8, /* the rank called MPI_Finalize: no checkpoint from now on */
+    CKPT_MSG_COMPLETE = 9,  /* fields: complete */
+    /* fields: total, of messages that crossed the cut; the rank's history is in the page */
+    CKPT_MSG_LOGGED = 10,
+    CKPT_MSG_FROZEN = 11,       /* fields: frozen; carries the connection to the copy
+                                   (task/frozen_copy.h); without a copy, text: why */
+    CKPT_MSG_WATCHED = 12,      /* fields: watched */
+    CKPT_MSG_ASK = 13,          /* fields: ask; the program asks for a checkpoint */
+    CKPT_MSG_ALLOWED = 14,      /* fields: allowed; a rank that refused temporarily can be saved */
     CKPT_MSG_HOLD_BLOCKED = 15, /* fields: allowed; a rank that refused temporarily waits, perhaps
                                    for a rank that stays at a safe point */
-    CKPT_MSG_COW_SNAPSHOT = 16,    /* fields: cow_snapshot; the rank has made a copy of its process. Its message
-                              counters are in the rank page, as for STOPPED. Carries the
-                              connection to the copy. The agent releases the previous copy. No
-                              answer */
-    CKPT_MSG_SHARED = 17,  /* fields: shared; carries a memory file of the node that must outlive
-                              the ranks; text: its name */
+    CKPT_MSG_COW_SNAPSHOT = 16, /* fields: cow_snapshot; the rank has made a copy of its process.
+                           Its message counters are in the rank page, as for STOPPED. Carries the
+                           connection to the copy. The agent releases the previous copy. No
+                           answer */
+    /* fields: shared; carries a memory file of the node that must outlive the ranks; text: its
+     * name */
+    CKPT_MSG_SHARED = 17,
 
     /* agent to rank */
-    CKPT_MSG_WELCOME = 32,  /* fields: welcome; text: the agent's own address, for JOIN */
-    CKPT_MSG_REQUEST = 33,  /* fields: request; text: the file journal's directory, or "" */
-    CKPT_MSG_RUN = 34,      /* fields: run */
+    CKPT_MSG_WELCOME = 32, /* fields: welcome; text: the agent's own address, for JOIN */
+    CKPT_MSG_REQUEST = 33, /* fields: request; text: the file journal's directory, or "" */
+    CKPT_MSG_RUN = 34,     /* fields: run */
     CKPT_MSG_STOP = 35,
     CKPT_MSG_DRAIN = 36,
     CKPT_MSG_SAVE = 37,
@@ -96,22 +97,22 @@ enum ckpt_place {
 
 /* REPORT, `inside`: of CKPT_PLACE_INSIDE. */
 #define CKPT_INSIDE_CLOCKED 1u /* a collective: `slot` is its clock slot */
-#define CKPT_INSIDE_REDO 2u    /* the rank may be saved as not yet inside, if no member has left
+#define CKPT_INSIDE_REDO    2u /* the rank may be saved as not yet inside, if no member has left \
                                   the collective; a restart enters it again */
 
 /* REPORT, `needs`: why a rank can be saved only while all ranks are stopped. */
-#define CKPT_NEEDS_CHANNELS 1u /* a communicator without its second channel */
-#define CKPT_NEEDS_WINDOWS 2u  /* windows: other ranks change its memory */
-#define CKPT_NEEDS_PENDING 8u  /* nonblocking accesses to files */
-#define CKPT_NEEDS_FILES 16u   /* MPI files */
-#define CKPT_NEEDS_THREADS 32u /* MPI_THREAD_MULTIPLE */
+#define CKPT_NEEDS_CHANNELS 1u  /* a communicator without its second channel */
+#define CKPT_NEEDS_WINDOWS  2u  /* windows: other ranks change its memory */
+#define CKPT_NEEDS_PENDING  8u  /* nonblocking accesses to files */
+#define CKPT_NEEDS_FILES    16u /* MPI files */
+#define CKPT_NEEDS_THREADS  32u /* MPI_THREAD_MULTIPLE */
 
 /* REPORT, `traffic`. */
-#define CKPT_REPORT_SENT 1u        /* it has sent messages since the last cut */
+#define CKPT_REPORT_SENT        1u /* it has sent messages since the last cut */
 #define CKPT_REPORT_SYNCHRONOUS 2u /* it uses synchronous sends */
 
 /* HELLO, `state`: of a rank that connects to an agent again. */
-#define CKPT_STATE_OPEN 1u     /* its cut is open: messages of its old colour may arrive */
+#define CKPT_STATE_OPEN     1u /* its cut is open: messages of its old colour may arrive */
 #define CKPT_STATE_IN_DOUBT 2u /* it has not been cut, other ranks may have been */
 
 /* Result of a checkpoint. */
@@ -132,9 +133,9 @@ enum ckpt_cut {
 };
 
 /* READY, `flags`. */
-#define CKPT_READY_SHARED 1u    /* other running ranks may change its memory: all ranks with this
+#define CKPT_READY_SHARED 1u    /* other running ranks may change its memory: all ranks with this \
                                    flag resume together */
-#define CKPT_READY_LEADS_OUT 2u /* a connection leads to another process; its description is
+#define CKPT_READY_LEADS_OUT 2u /* a connection leads to another process; its description is \
                                    valid only if the processes at both ends were stopped */
 
 enum ckpt_watched {
@@ -198,8 +199,8 @@ struct ckpt_msg_ready {
 
 /* REFUSED. */
 struct ckpt_msg_refused {
-    uint64_t identity; /* number of the reason, the same in all versions; 0: it has none */
-    uint64_t for_now;  /* 1 if the program does not want to be saved now: ALLOWED will follow */
+    uint64_t identity;    /* number of the reason, the same in all versions; 0: it has none */
+    uint64_t for_now;     /* 1 if the program does not want to be saved now: ALLOWED will follow */
     uint64_t safe_points; /* for_now: safe points that it has reached; otherwise 0 */
     struct ckpt_cut_report cut;
 };
@@ -371,10 +372,10 @@ struct ckpt_message_field {
 };
 
 struct ckpt_message_format {
-    uint32_t type;          /* enum ckpt_message_type */
-    uint32_t sender;        /* enum ckpt_sender */
-    const char *name;       /* without CKPT_MSG_ */
-    const char *text;       /* what the text means; NULL: there is none */
+    uint32_t type;    /* enum ckpt_message_type */
+    uint32_t sender;  /* enum ckpt_sender */
+    const char *name; /* without CKPT_MSG_ */
+    const char *text; /* what the text means; NULL: there is none */
     uint32_t field_count;
     struct ckpt_message_field field[CKPT_MESSAGE_FIELDS];
 };
@@ -419,9 +420,9 @@ int ckpt_message_decode(struct ckpt_message *message, size_t size, enum ckpt_sen
 
 /* ---- Layout --------------------------------------------------------------------------- */
 
-#define CKPT_LAYOUT(structure, fields)                                         \
+#define CKPT_LAYOUT(structure, fields) \
     static_assert(sizeof(struct structure) == 8 * (fields), "layout of " #structure)
-#define CKPT_FIELD(structure, name, index)                                     \
+#define CKPT_FIELD(structure, name, index) \
     static_assert(offsetof(struct structure, name) == 8 * (index), "layout of " #structure)
 
 static_assert(sizeof(struct ckpt_message) == 512, "layout of ckpt_message");

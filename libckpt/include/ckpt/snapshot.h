@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CKPT_SNAPSHOT_MAGIC 0x31504b43u /* "CKP1", little endian */
+#define CKPT_SNAPSHOT_MAGIC   0x31504b43u /* "CKP1", little endian */
 #define CKPT_SNAPSHOT_VERSION 3u
 
 /* Index into the snapshot's string table; 0 is the empty string. */
@@ -28,18 +28,19 @@ struct ckpt_range {
 
 /* The kind of a memory region, which decides how a restart restores it. */
 enum ckpt_region_kind {
-    CKPT_REGION_ANONYMOUS = 1,   /* private memory, content in the image */
-    CKPT_REGION_STACK = 2,       /* as ANONYMOUS; grows downwards */
-    CKPT_REGION_HEAP = 3,        /* as ANONYMOUS; ends at the program break */
-    CKPT_REGION_FILE = 4,        /* private file mapping: by reference; as content if a page was
-                                    written or the file no longer exists (device 0) */
-    CKPT_REGION_FILE_SHARED = 5, /* read-only shared file mapping: by reference */
-    CKPT_REGION_SHARED = 6,      /* shared mapping; of a file if inode != 0: content */
-    CKPT_REGION_VDSO = 7,        /* the vDSO this process was started with */
+    CKPT_REGION_ANONYMOUS = 1, /* private memory, content in the image */
+    CKPT_REGION_STACK = 2,     /* as ANONYMOUS; grows downwards */
+    CKPT_REGION_HEAP = 3,      /* as ANONYMOUS; ends at the program break */
+    /* private file mapping: by reference; as content if a page was written or the file no longer
+     * exists (device 0) */
+    CKPT_REGION_FILE = 4,
+    CKPT_REGION_FILE_SHARED = 5,      /* read-only shared file mapping: by reference */
+    CKPT_REGION_SHARED = 6,           /* shared mapping; of a file if inode != 0: content */
+    CKPT_REGION_VDSO = 7,             /* the vDSO this process was started with */
     CKPT_REGION_SHARED_ELSEWHERE = 8, /* as SHARED, of a file: another rank of the node has the
                                          content */
-    CKPT_REGION_FILE_CONTENT = 9, /* content of an open file, or a hole in it (protection 0):
-                                     the payload of the file, not memory of the program */
+    CKPT_REGION_FILE_CONTENT = 9,     /* content of an open file, or a hole in it (protection 0):
+                                         the payload of the file, not memory of the program */
 };
 
 /* In the inode of a shared region: System V memory; the lower bits are its id. */
@@ -83,11 +84,11 @@ enum ckpt_file_kind {
     CKPT_FILE_EVENTFD = 4,
     CKPT_FILE_DEVICE = 5, /* a node under /dev */
     CKPT_FILE_DIRECTORY = 6,
-    CKPT_FILE_UNNAMED = 7, /* a deleted file: content saved */
-    CKPT_FILE_MEMFD = 8,   /* content saved */
-    CKPT_FILE_EPOLL = 9,   /* payload: struct ckpt_epoll_watch[] */
-    CKPT_FILE_SOCKET = 10, /* payload: struct ckpt_socket, its options,
-                              its packets */
+    CKPT_FILE_UNNAMED = 7,  /* a deleted file: content saved */
+    CKPT_FILE_MEMFD = 8,    /* content saved */
+    CKPT_FILE_EPOLL = 9,    /* payload: struct ckpt_epoll_watch[] */
+    CKPT_FILE_SOCKET = 10,  /* payload: struct ckpt_socket, its options,
+                               its packets */
     CKPT_FILE_INOTIFY = 11, /* payload: struct ckpt_inotify_watch, paths */
     CKPT_FILE_SIGNALFD = 12,
     CKPT_FILE_TIMERFD = 13, /* payload: struct ckpt_timerfd */
@@ -120,19 +121,19 @@ struct ckpt_timerfd {
 
 /* One open file descriptor of the application. */
 struct ckpt_file {
-    uint64_t offset;        /* bytes: position of the open file */
-    uint64_t size;          /* bytes: size of a regular file at the checkpoint; socket or pipe
-                               between ranks: size of its payload, if this rank restores it; the
-                               agent fills this in */
-    uint64_t device;        /* st_dev, st_ino: identity at the checkpoint */
-    uint64_t inode;         /* eventfd: eventfd-id, 0 if unknown */
-    uint64_t value;         /* eventfd: counter; pipe: CKPT_PIPE_*; inotify: last watch
-                               descriptor assigned; signalfd: bit (signal - 1) for each;
-                               timerfd: CLOCK_*; socket: inode of the other end, or 0; stream:
-                               CKPT_INPUT_* (input.h), or 0; file of a process:
-                               CKPT_PROCESS_FILE_*; regular: CKPT_REGULAR_* */
-    uint64_t payload;       /* address of the saved bytes in the process, or 0 */
-    uint64_t payload_size;  /* bytes */
+    uint64_t offset;       /* bytes: position of the open file */
+    uint64_t size;         /* bytes: size of a regular file at the checkpoint; socket or pipe
+                              between ranks: size of its payload, if this rank restores it; the
+                              agent fills this in */
+    uint64_t device;       /* st_dev, st_ino: identity at the checkpoint */
+    uint64_t inode;        /* eventfd: eventfd-id, 0 if unknown */
+    uint64_t value;        /* eventfd: counter; pipe: CKPT_PIPE_*; inotify: last watch
+                              descriptor assigned; signalfd: bit (signal - 1) for each;
+                              timerfd: CLOCK_*; socket: inode of the other end, or 0; stream:
+                              CKPT_INPUT_* (input.h), or 0; file of a process:
+                              CKPT_PROCESS_FILE_*; regular: CKPT_REGULAR_* */
+    uint64_t payload;      /* address of the saved bytes in the process, or 0 */
+    uint64_t payload_size; /* bytes */
     int32_t descriptor;
     uint32_t kind;             /* enum ckpt_file_kind */
     uint32_t descriptor_flags; /* FD_CLOEXEC */
@@ -147,17 +148,17 @@ struct ckpt_file {
 
 /* Flags of a process file: it belongs to a process that has ended; it is a directory; or the
  * thread or descriptor that it describes exists only later in a restart. */
-#define CKPT_PROCESS_FILE_GONE ((uint64_t)1)
+#define CKPT_PROCESS_FILE_GONE      ((uint64_t)1)
 #define CKPT_PROCESS_FILE_DIRECTORY ((uint64_t)2)
-#define CKPT_PROCESS_FILE_LATE ((uint64_t)4)
+#define CKPT_PROCESS_FILE_LATE      ((uint64_t)4)
 
 /* The permissions of a regular file, and its owner's user id. */
-#define CKPT_REGULAR_MODE ((uint64_t)07777)
-#define CKPT_REGULAR_HAS_MODE ((uint64_t)1 << 31)
+#define CKPT_REGULAR_MODE        ((uint64_t)07777)
+#define CKPT_REGULAR_HAS_MODE    ((uint64_t)1 << 31)
 #define CKPT_REGULAR_OWNER_SHIFT 32
 
 /* The permissions of a named pipe; and a flag: no process has its other end. */
-#define CKPT_PIPE_MODE ((uint64_t)07777)
+#define CKPT_PIPE_MODE  ((uint64_t)07777)
 #define CKPT_PIPE_ALONE ((uint64_t)1 << 32)
 
 enum ckpt_socket_state {
@@ -173,7 +174,7 @@ struct ckpt_socket {
     int32_t domain; /* AF_* */
     int32_t type;   /* SOCK_* */
     int32_t protocol;
-    uint32_t state; /* enum ckpt_socket_state */
+    uint32_t state;    /* enum ckpt_socket_state */
     uint32_t shutdown; /* bit 0: shut down for reading; bit 1: for writing */
     int32_t backlog;
     uint32_t option_count;
@@ -204,8 +205,8 @@ struct ckpt_process_layout {
     uint64_t start_code, end_code, start_data, end_data;
     uint64_t start_brk, brk, start_stack;
     uint64_t arg_start, arg_end, env_start, env_end;
-    uint64_t auxv;      /* address of a copy of /proc/self/auxv in saved memory */
-    uint64_t auxv_size; /* bytes */
+    uint64_t auxv;                 /* address of a copy of /proc/self/auxv in saved memory */
+    uint64_t auxv_size;            /* bytes */
     uint64_t vdso_start, vdso_end; /* the vDSO that the saved code points into */
 };
 
@@ -215,8 +216,9 @@ struct ckpt_process_layout {
  * stands for component i. */
 #define CKPT_XSAVE_COMPONENTS 32
 struct ckpt_xsave {
-    uint32_t dynamic;   /* components that a process may use only with a permission */
-    uint32_t permitted; /* components for which this process has one */
+    /* components that a process may use only with a permission */
+    uint32_t dynamic;
+    uint32_t permitted;                     /* components for which this process has one */
     uint32_t offset[CKPT_XSAVE_COMPONENTS]; /* bytes, from the start of the area */
     uint32_t size[CKPT_XSAVE_COMPONENTS];   /* bytes */
 };
@@ -257,15 +259,15 @@ struct ckpt_snapshot {
 
 /* Argument of resume(), made by the restorer. It lies in memory that is never saved. */
 struct ckpt_resume_info {
-    uint64_t environment;       /* address of char *[], the new launcher's environment */
-    uint64_t vdso;              /* address of this kernel's vDSO */
-    uint64_t retained_start;    /* memory of the restorer that resume() may */
-    uint64_t retained_end;      /*   unmap when it no longer needs this struct */
-    uint64_t restart_started;   /* when the restart program began: CLOCK_REALTIME, ns */
-    uint64_t message_log;       /* address of the image's message log, which resume() unmaps:
-                                   struct ckpt_logged_message each, in wire.h; 0: none */
-    uint64_t message_log_size;  /* bytes */
-    char checkpoint[256];       /* name of the checkpoint, for messages */
+    uint64_t environment;      /* address of char *[], the new launcher's environment */
+    uint64_t vdso;             /* address of this kernel's vDSO */
+    uint64_t retained_start;   /* memory of the restorer that resume() may */
+    uint64_t retained_end;     /*   unmap when it no longer needs this struct */
+    uint64_t restart_started;  /* when the restart program began: CLOCK_REALTIME, ns */
+    uint64_t message_log;      /* address of the image's message log, which resume() unmaps:
+                                  struct ckpt_logged_message each, in wire.h; 0: none */
+    uint64_t message_log_size; /* bytes */
+    char checkpoint[256];      /* name of the checkpoint, for messages */
 };
 
 static_assert(sizeof(struct ckpt_region) == 56, "layout of ckpt_region");

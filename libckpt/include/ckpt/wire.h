@@ -97,12 +97,12 @@ struct ckpt_logged_message {
     uint32_t magic;
     int32_t source; /* rank in the communicator's peer group */
     int32_t tag;
-    uint32_t reserved;      /* 0 */
-    uint64_t communicator;  /* its id */
+    uint32_t reserved;     /* 0 */
+    uint64_t communicator; /* its id */
     uint64_t order;
-    uint64_t request;       /* address of the receive that was matched with the message at the
-                               cut; or 0 */
-    uint64_t size;          /* bytes, packed as sent */
+    uint64_t request; /* address of the receive that was matched with the message at the
+                         cut; or 0 */
+    uint64_t size;    /* bytes, packed as sent */
 };
 
 #define CKPT_LOGGED_MAGIC 0x474c4b43u
@@ -156,7 +156,7 @@ struct ckpt_history {
     struct ckpt_seen event[CKPT_HISTORY_EVENTS];
 };
 
-#define CKPT_PAGE_MAGIC 0x47504b43u
+#define CKPT_PAGE_MAGIC  0x47504b43u
 #define CKPT_CLOCK_SLOTS 16384u
 
 /* The rank page. Followed by struct ckpt_peer[rank_count]. */
@@ -168,14 +168,14 @@ struct ckpt_rank_page {
     uint32_t clock_count;  /* slots in use or used before: [0, clock_count) */
     uint32_t is_protected; /* agent writes: 1 while pages are write-protected (`--snapshot
                               cll`) */
-    uint64_t committed; /* number of the job's newest checkpoint; agent writes */
+    uint64_t committed;    /* number of the job's newest checkpoint; agent writes */
     struct ckpt_signal_state signal;
     struct ckpt_clock clock[CKPT_CLOCK_SLOTS];
     struct ckpt_history history; /* rank writes before LOGGED */
     /* struct ckpt_peer peer[rank_count]; */
 };
 
-#define CKPT_RANK_PAGE_SIZE(rank_count)                                        \
+#define CKPT_RANK_PAGE_SIZE(rank_count) \
     (sizeof(struct ckpt_rank_page) + (rank_count) * sizeof(struct ckpt_peer))
 
 static inline struct ckpt_peer *ckpt_page_peers(struct ckpt_rank_page *page)

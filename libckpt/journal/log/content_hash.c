@@ -14,10 +14,10 @@
 #include <time.h>
 
 #define NANOSECONDS 1000000000L
-#define FINE        (20 * 1000000L)  /* ns: two ticks of the slowest kernel clock */
-#define COARSE      (2 * NANOSECONDS) /* ns: granularity of FAT; other file systems have at most
+#define FINE        (20 * 1000000L)   /* ns: two ticks of the slowest kernel clock */
+#define COARSE      (2 * NANOSECONDS) /* ns: granularity of FAT; other file systems have at most \
                                          1 s */
-#define MOST        (UINT64_C(32) << 20) /* bytes that a mark may hash: about 10 ms */
+#define MOST (UINT64_C(32) << 20)     /* bytes that a mark may hash: about 10 ms */
 
 static uint64_t hashed; /* bytes hashed for this mark */
 
@@ -86,7 +86,8 @@ static int has_just_changed(const struct stat *status)
     }
     return modified->tv_sec - now.tv_sec > 0 ||
            (now.tv_sec - modified->tv_sec) * NANOSECONDS + now.tv_nsec -
-                   modified->tv_nsec < granularity;
+                   modified->tv_nsec <
+               granularity;
 }
 
 void ckpt_content_hash_begin(void)

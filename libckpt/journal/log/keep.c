@@ -197,7 +197,8 @@ static int make_copy(void *argument)
         return from;
     }
     to = (int)ckpt_sys_open(copy->to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    error = to < 0 ? to : copy->size == 0 ? 0 : copy_bytes(from, to, copy->size);
+    error = to < 0 ? to : copy->size == 0 ? 0
+                                          : copy_bytes(from, to, copy->size);
     ckpt_sys_close(from);
     if (to >= 0) {
         ckpt_sys_close(to);
@@ -299,7 +300,7 @@ static int make_empty(const char *temporary, const struct stat *status,
 static char empty_file[CKPT_UNDO_PATH];
 
 int ckpt_keep_to_replace(const char *path, const struct stat *status,
-                           char *kept, struct stat *empty)
+                         char *kept, struct stat *empty)
 {
     const char *place;
 

@@ -24,25 +24,25 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-#define PAGE_SIZE        4096u
-#define GATHERED_SIZE    (64u * 1024u)
-#define RECORD_PARTS     5
-#define CLOCK_PREFIX     "clock."
-#define NANOSECONDS      1000000000u
+#define PAGE_SIZE     4096u
+#define GATHERED_SIZE (64u * 1024u)
+#define RECORD_PARTS  5
+#define CLOCK_PREFIX  "clock."
+#define NANOSECONDS   1000000000u
 
 static struct {
     char directory[CKPT_UNDO_PATH];
     char path[CKPT_UNDO_PATH]; /* path of the log; "" before the first record */
     char host[65];
     struct ckpt_journal_clock *clock;
-    int fd;          /* descriptor of the log, or -1 */
-    int process;     /* pid of the process that owns this memory */
+    int fd;      /* descriptor of the log, or -1 */
+    int process; /* pid of the process that owns this memory */
     int rank;
-    uint64_t began;  /* order of the first record */
-    uint64_t kept;   /* number of kept files named so far */
+    uint64_t began; /* order of the first record */
+    uint64_t kept;  /* number of kept files named so far */
     int warned;
-    int gathers;     /* 1: records are collected in `gathered` */
-    size_t used;     /* bytes used in `gathered` */
+    int gathers; /* 1: records are collected in `gathered` */
+    size_t used; /* bytes used in `gathered` */
 } log = {.fd = -1};
 
 static char gathered[GATHERED_SIZE];
@@ -121,7 +121,8 @@ static int take_room(int fd)
     if (done == -EFBIG) {
         ckpt_undo_take_size_signal();
     }
-    return done == 1 ? 0 : done < 0 ? (int)done : -ENOSPC;
+    return done == 1 ? 0 : done < 0 ? (int)done
+                                    : -ENOSPC;
 }
 
 static int map_clock(void)
@@ -159,7 +160,6 @@ static int open_log(int flags)
     log.fd = ckpt_descriptor_raise(fd);
     return log.fd < 0 ? log.fd : 0;
 }
-
 
 int ckpt_undo_begin(const char *directory, int rank, struct ckpt_failure *failure)
 {
@@ -231,7 +231,7 @@ void ckpt_undo_kept_name(const char *directory, char *path)
 }
 
 void ckpt_undo_describe(struct ckpt_journal_record *record,
-                       const struct stat *status)
+                        const struct stat *status)
 {
     record->device = status->st_dev;
     record->inode = status->st_ino;
@@ -397,7 +397,7 @@ static int gather(const struct iovec *part, int count, size_t length)
 }
 
 int ckpt_undo_append(struct ckpt_journal_record *record, const char *path,
-                    const char *other, const void *data)
+                     const char *other, const void *data)
 {
     struct iovec part[RECORD_PARTS];
 

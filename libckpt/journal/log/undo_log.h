@@ -55,7 +55,7 @@ void ckpt_undo_kept_name(const char *directory, char *path);
  * -errno.
  */
 int ckpt_undo_append(struct ckpt_journal_record *record, const char *path,
-                    const char *other, const void *data);
+                     const char *other, const void *data);
 
 /* Between gather() and flush(), ckpt_undo_append() collects many records; flush() writes them
  * with few system calls. Returns 0 or -errno. */
@@ -64,7 +64,7 @@ int ckpt_undo_flush(void);
 
 /* Copies identity, size, times, mode and owner of an object into a record. */
 void ckpt_undo_describe(struct ckpt_journal_record *record,
-                       const struct stat *status);
+                        const struct stat *status);
 
 /* The kernel has sent SIGXFSZ with EFBIG: a file of the journal has reached the program's limit
  * on file sizes (setrlimit(), RLIMIT_FSIZE). Consumes that signal, which would end the program.

@@ -74,12 +74,12 @@ void ckpt_collective_left(void);
 void ckpt_collective_again(void);
 
 /* Marks the place where a restart enters the call again. */
-#define CKPT_COLLECTIVE_ENTRY()                                                \
-    do {                                                                       \
-        if (__builtin_expect(ckpt_context_capture(&ckpt_collective.again),     \
-                             0)) {                                             \
-            ckpt_collective_again();                                           \
-        }                                                                      \
+#define CKPT_COLLECTIVE_ENTRY()                                            \
+    do {                                                                   \
+        if (__builtin_expect(ckpt_context_capture(&ckpt_collective.again), \
+                             0)) {                                         \
+            ckpt_collective_again();                                       \
+        }                                                                  \
     } while (0)
 
 static inline __attribute__((always_inline)) void
@@ -104,7 +104,8 @@ ckpt_clock_leave(struct ckpt_clock *clock)
 {
     ckpt_uncovered_end();
     clock->left++;
-    __asm__ volatile("" ::: "memory"); /* the agent reads both */
+    __asm__ volatile("" ::
+                         : "memory"); /* the agent reads both */
     clock->settled = clock->left;
 }
 
@@ -114,21 +115,21 @@ ckpt_clock_leave(struct ckpt_clock *clock)
  * point with all local variables of the calling function as they were. So only
  * lower-half code and local variables may change between here and ckpt_clock_leave().
  */
-#define CKPT_COLLECTIVE_RUN(result, comm, redo_flag, function, ...)            \
-    do {                                                                       \
-        uintptr_t upper_;                                                      \
-        CKPT_COLLECTIVE_ENTRY();                                               \
-        ckpt_collective_set((comm), (redo_flag));                              \
-        upper_ = ckpt_enter_to_wait();                                         \
-        (result) = function(__VA_ARGS__);                                      \
-        ckpt_clock_leave((comm)->clock); /* from here on: left */              \
-        ckpt_leave(upper_);                                                    \
-        ckpt_state = CKPT_STATE_CRITICAL;                                      \
+#define CKPT_COLLECTIVE_RUN(result, comm, redo_flag, function, ...) \
+    do {                                                            \
+        uintptr_t upper_;                                           \
+        CKPT_COLLECTIVE_ENTRY();                                    \
+        ckpt_collective_set((comm), (redo_flag));                   \
+        upper_ = ckpt_enter_to_wait();                              \
+        (result) = function(__VA_ARGS__);                           \
+        ckpt_clock_leave((comm)->clock); /* from here on: left */   \
+        ckpt_leave(upper_);                                         \
+        ckpt_state = CKPT_STATE_CRITICAL;                           \
     } while (0)
 
 /* The same for a single function of the lower half. */
-#define CKPT_COLLECTIVE_CALL(result, comm, redo_flag, name, ...)               \
-    CKPT_COLLECTIVE_RUN(result, comm, redo_flag, CKPT_FUNCTION(name),          \
+#define CKPT_COLLECTIVE_CALL(result, comm, redo_flag, name, ...)      \
+    CKPT_COLLECTIVE_RUN(result, comm, redo_flag, CKPT_FUNCTION(name), \
                         __VA_ARGS__)
 
 /*
@@ -136,24 +137,24 @@ ckpt_clock_leave(struct ckpt_clock *clock)
  * and evaluates its arguments again. So it must not depend on the results of an
  * unfinished run.
  */
-#define CKPT_COLLECTIVE_SECTION(result, comm, function, ...)                   \
-    CKPT_COLLECTIVE_RUN(result, comm, CKPT_COLLECTIVE_REDO, function,          \
+#define CKPT_COLLECTIVE_SECTION(result, comm, function, ...)          \
+    CKPT_COLLECTIVE_RUN(result, comm, CKPT_COLLECTIVE_REDO, function, \
                         __VA_ARGS__)
 
 /*
  * Starts a nonblocking collective that a restart cannot begin again (on a file). It
  * passes the gate and counts as left at once. All members complete it before a cut.
  */
-#define CKPT_COLLECTIVE_START(result, comm, name, ...)                         \
-    do {                                                                       \
-        uintptr_t upper_;                                                      \
-        ckpt_collective_begin(comm);                                           \
-        upper_ = ckpt_enter();                                                 \
-        (result) = CKPT_FUNCTION(name)(__VA_ARGS__);                           \
-        ckpt_uncovered_begin();                                                \
-        (comm)->clock->entered++;                                              \
-        ckpt_clock_leave((comm)->clock);                                       \
-        ckpt_leave(upper_);                                                    \
+#define CKPT_COLLECTIVE_START(result, comm, name, ...) \
+    do {                                               \
+        uintptr_t upper_;                              \
+        ckpt_collective_begin(comm);                   \
+        upper_ = ckpt_enter();                         \
+        (result) = CKPT_FUNCTION(name)(__VA_ARGS__);   \
+        ckpt_uncovered_begin();                        \
+        (comm)->clock->entered++;                      \
+        ckpt_clock_leave((comm)->clock);               \
+        ckpt_leave(upper_);                            \
     } while (0)
 
 #endif

@@ -72,8 +72,8 @@ static int next_block(const struct ckpt_side *side, struct block *block)
     return 1;
 }
 
-#define EACH_BLOCK(side, block)                                                \
-    (block) = (struct block){.index = -1};                                     \
+#define EACH_BLOCK(side, block)            \
+    (block) = (struct block){.index = -1}; \
     next_block((side), &(block));
 
 static int contributes(const struct ckpt_nonblocking *call)

@@ -459,5 +459,6 @@ int ckpt_nonblocking_begin_again(struct ckpt_failure *failure)
                ? 0
                : ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
                              "the nonblocking collectives cannot be begun again "
-                             "(MPI error %d)", code);
+                             "(MPI error %d)",
+                             code);
 }

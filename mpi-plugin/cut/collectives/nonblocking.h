@@ -23,15 +23,15 @@
 /* The data one member sends, or the data it receives: blocks in a buffer. */
 struct ckpt_side {
     void *buffer;
-    int blocks;        /* 0: this member takes no part on this side */
-    int count;         /* elements of each block, */
-    const int *counts; /*   or of block i, if not NULL */
-    const void *displs; /* of block i: int, in extents of the type, or in bytes if
-                           there are types; NULL: contiguous blocks */
-    int aint_displs;    /* displs are MPI_Aint */
-    MPI_Datatype type;  /* of each block, */
+    int blocks;                /* 0: this member takes no part on this side */
+    int count;                 /* elements of each block, */
+    const int *counts;         /*   or of block i, if not NULL */
+    const void *displs;        /* of block i: int, in extents of the type, or in bytes if
+                                  there are types; NULL: contiguous blocks */
+    int aint_displs;           /* displs are MPI_Aint */
+    MPI_Datatype type;         /* of each block, */
     const MPI_Datatype *types; /* or of block i, if not NULL */
-    void **lower_types; /* room for the lower handles of `types` */
+    void **lower_types;        /* room for the lower handles of `types` */
 };
 
 /* The members whose data a member's result depends on. */
@@ -51,21 +51,21 @@ struct ckpt_nonblocking {
     struct ckpt_side receive;
     MPI_Op op;
     int root;
-    MPI_Comm twin;       /* MPI_Comm_idup: the duplicate; else NULL */
+    MPI_Comm twin; /* MPI_Comm_idup: the duplicate; else NULL */
     enum ckpt_flow flow;
     int in_receive; /* the receive buffer holds the input: MPI_IN_PLACE, Ibcast */
     int own_block;  /* if so, only this member's own block is input */
     int consumes;   /* the call overwrites an input there before it completes */
 
     /* Set by nonblocking.c. */
-    uint64_t number; /* on the communicator's clock */
-    int again;       /* a restart begins it again */
+    uint64_t number;       /* on the communicator's clock */
+    int again;             /* a restart begins it again */
     MPI_Request next_told; /* see ckpt_nonblocking_told */
-    int in_test;     /* a thread is testing this request */
-    int unsettles;   /* if deferred: its completion settles nothing */
-    size_t size;     /* bytes of this allocation */
-    int has_input;   /* a copy of the input exists; */
-    void *input;     /*   packed, NULL if there is none */
+    int in_test;           /* a thread is testing this request */
+    int unsettles;         /* if deferred: its completion settles nothing */
+    size_t size;           /* bytes of this allocation */
+    int has_input;         /* a copy of the input exists; */
+    void *input;           /*   packed, NULL if there is none */
     size_t input_size;
     struct ckpt_scratch { /* buffers of a collective begun again for others */
         char *memory;

@@ -42,10 +42,10 @@
 
 #include <errno.h>
 
-#define RANGE_CAPACITY 8192
+#define RANGE_CAPACITY         8192
 #define WINDOW_REGION_CAPACITY 3072
-#define DESCRIBED_CAPACITY (WINDOW_REGION_CAPACITY + 1 + CKPT_FILES_CONTENT_REGIONS)
-#define PATH_CAPACITY 4096
+#define DESCRIBED_CAPACITY     (WINDOW_REGION_CAPACITY + 1 + CKPT_FILES_CONTENT_REGIONS)
+#define PATH_CAPACITY          4096
 
 /* Where the restorer enters the restored process, and with which stack. */
 static struct {

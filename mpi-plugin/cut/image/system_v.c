@@ -82,7 +82,8 @@ static int restore_in_turn(const struct place *all, int64_t since,
     return code == MPI_SUCCESS ? error
                                : ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
                                              "the ranks cannot come together "
-                                             "(MPI error %d)", code);
+                                             "(MPI error %d)",
+                                             code);
 }
 
 int ckpt_system_v_rejoin(int64_t since, struct ckpt_failure *failure)
@@ -112,7 +113,8 @@ int ckpt_system_v_rejoin(int64_t since, struct ckpt_failure *failure)
               CKPT_LOWER(MPI_COMM_WORLD));
     error = code != MPI_SUCCESS ? ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
                                               "the ranks cannot tell where they "
-                                              "are (MPI error %d)", code)
+                                              "are (MPI error %d)",
+                                              code)
                                 : restore_in_turn(all, since, failure);
     ckpt_memory_free(all, size);
     return error;

@@ -221,7 +221,7 @@ static void receive_all_new(void)
 }
 
 int ckpt_recording_probe(int source, int tag, MPI_Comm comm, int *flag,
-                      MPI_Message *message, MPI_Status *status)
+                         MPI_Message *message, MPI_Status *status)
 {
     struct ompi_request_t probe = {
         .request_kind = CKPT_REQUEST_RECEIVE,

@@ -55,7 +55,7 @@ void ckpt_recording_post(void);
 /* Probes for a message of the new colour, as MPI_Iprobe or, with message != NULL,
  * MPI_Improbe. Returns an MPI error code. */
 int ckpt_recording_probe(int source, int tag, MPI_Comm comm, int *flag,
-                      MPI_Message *message, MPI_Status *status);
+                         MPI_Message *message, MPI_Status *status);
 
 /* Called after a restart: no message is on its way any more. The loaded log has the
  * messages that were. Returns 0 or -EBADMSG. */

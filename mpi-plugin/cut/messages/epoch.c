@@ -26,18 +26,17 @@
 #define UNTOLD  (~0ull)
 #define UNKNOWN (~0ull)
 
-
 static struct ckpt_epoch_peer *peers; /* [world size] */
 static uint64_t epoch;
 static enum ckpt_cut kind;
-static int synchronous; /* some rank uses synchronous sends */
-static uint64_t sent_before = UNKNOWN; /* messages, at the last cut that was closed */
-static int unfinished;   /* cut inside a collective: lower-half calls are due */
-static int answered;     /* LOGGED was sent */
+static int synchronous;                  /* some rank uses synchronous sends */
+static uint64_t sent_before = UNKNOWN;   /* messages, at the last cut that was closed */
+static int unfinished;                   /* cut inside a collective: lower-half calls are due */
+static int answered;                     /* LOGGED was sent */
 static uint64_t told_complete, told_all; /* by COMPLETE: ckpt_cut_done(), `all` */
-static int swept;               /* old_expected is known */
-static uint64_t old_expected;   /* messages to this rank, from all */
-static uint64_t old_received;   /* old-colour messages received so far */
+static int swept;                        /* old_expected is known */
+static uint64_t old_expected;            /* messages to this rank, from all */
+static uint64_t old_received;            /* old-colour messages received so far */
 
 /* ---- Before ------------------------------------------------------------------ */
 
@@ -363,7 +362,7 @@ void ckpt_epoch_turn(void)
     if (!answered) {
         tell_complete();
     } else {
-        ckpt_epoch_open = 0; /* a receive that cannot be posted now */
+        ckpt_epoch_open = 0;        /* a receive that cannot be posted now */
         (void)ckpt_recording_end(); /* reports that in its wait */
     }
 }

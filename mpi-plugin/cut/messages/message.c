@@ -9,7 +9,7 @@
 #include "runtime/crossing.h"
 
 int ckpt_check_arguments(enum ckpt_request_kind kind, const void *buffer, int count,
-                       MPI_Datatype datatype, int peer, int tag, MPI_Comm comm, int mode)
+                         MPI_Datatype datatype, int peer, int tag, MPI_Comm comm, int mode)
 {
     MPI_Request lower;
     int code;
@@ -81,7 +81,7 @@ int ckpt_receive_start(MPI_Request request)
         request->handle.lower = NULL; /* held: cut/messages/channel_recording.h */
         request->complete = 0;
         code = ckpt_check_arguments(CKPT_REQUEST_RECEIVE, request->buffer, request->count,
-                                  request->datatype, request->peer, request->tag, comm, 0);
+                                    request->datatype, request->peer, request->tag, comm, 0);
     } else if (__builtin_expect(comm->log_first != NULL, 0) &&
                (entry = ckpt_log_match(comm, request->peer, request->tag)) != NULL) {
         ckpt_log_take(comm, entry);

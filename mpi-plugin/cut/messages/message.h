@@ -20,7 +20,7 @@ int ckpt_receive_start(MPI_Request request);
 /* Has the library check the arguments: it makes such a request, which is freed at once.
  * mode: enum ckpt_send_mode. Returns an MPI error code. */
 int ckpt_check_arguments(enum ckpt_request_kind kind, const void *buffer, int count,
-                       MPI_Datatype datatype, int peer, int tag, MPI_Comm comm, int mode);
+                         MPI_Datatype datatype, int peer, int tag, MPI_Comm comm, int mode);
 
 /* Called when a message was sent, or was received in the lower half. */
 static inline void ckpt_count_sent(MPI_Comm comm, int peer, int tag)

@@ -19,7 +19,10 @@
 
 #include <errno.h>
 
-enum { QUESTION = 1, ANSWER };
+enum {
+    QUESTION = 1,
+    ANSWER
+};
 
 /* What travels. */
 struct question {
@@ -46,7 +49,7 @@ static uint64_t last_serial;
 static struct note *questions, **last_question = &questions;
 static struct note *due;
 static int has_failed; /* a question or answer was not sent */
-static MPI_Comm desk; /* hidden: where questions and answers travel */
+static MPI_Comm desk;  /* hidden: where questions and answers travel */
 
 int ckpt_synchronous_open(void)
 {

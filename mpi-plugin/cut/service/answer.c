@@ -90,9 +90,9 @@ static int savable(struct ckpt_failure *failure)
     }
     ckpt_site_name(handle->site, site, sizeof(site));
     (void)ckpt_refuse(failure, CKPT_REFUSAL_UNSAVABLE_OBJECT, -ENOTSUP,
-        "rank %d holds an object of %s, made at %s, which cannot be "
-        "saved yet",
-        (int)ckpt_rank_page()->rank, handle->creator, site);
+                      "rank %d holds an object of %s, made at %s, which cannot be "
+                      "saved yet",
+                      (int)ckpt_rank_page()->rank, handle->creator, site);
     return 0;
 }
 

@@ -298,7 +298,8 @@ int ckpt_service_turn(void)
         ckpt_report_taken();
     }
     ckpt_end_quietly();
-    return !ckpt_checkpoint.open ? -2 : ckpt_checkpoint.armed ? TURN_MS : -1;
+    return !ckpt_checkpoint.open ? -2 : ckpt_checkpoint.armed ? TURN_MS
+                                                              : -1;
 }
 
 int ckpt_service_reopen(struct ckpt_failure *failure)

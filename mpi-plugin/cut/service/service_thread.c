@@ -27,16 +27,16 @@
 #include <time.h>
 
 #define STACK_SIZE (512ul * 1024)
-#define END (-2)
-#define LOOK_MS 100 /* period at which the last thread looks for others */
+#define END        (-2)
+#define LOOK_MS    100 /* period at which the last thread looks for others */
 
 static struct {
     pthread_t thread;
     int started;
     int able;
     struct ckpt_failure reason;
-    uint32_t attached;    /* futex */
-    volatile int tid;     /* the kernel's thread id; changes at a restart */
+    uint32_t attached; /* futex */
+    volatile int tid;  /* the kernel's thread id; changes at a restart */
 } thread;
 
 /* Waits for a message for at most `ms`, or until the checkpoint signal. The

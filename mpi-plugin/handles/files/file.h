@@ -38,8 +38,8 @@ struct ckpt_open_file {
     MPI_Comm communicator; /* ours */
     int mode;              /* MPI_MODE_*, as given */
     int atomic;
-    int shares_pointer;    /* this rank has used the shared pointer */
-    MPI_Offset position;   /* individual pointer, in etypes of the view */
+    int shares_pointer;         /* this rank has used the shared pointer */
+    MPI_Offset position;        /* individual pointer, in etypes of the view */
     MPI_Offset shared_position; /* recorded at the cut, or -1 */
     struct ckpt_file_view view;
     char *hints; /* pairs as in handles/info.h, or NULL */

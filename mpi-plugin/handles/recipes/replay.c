@@ -363,7 +363,8 @@ static MPI_Comm next_after(uint64_t done)
          handle = ckpt_live_next(handle)) {
         next = earlier(next, (MPI_Comm)handle, done);
     }
-    for (placeholder = placeholders; placeholder != NULL; placeholder = (MPI_Comm)placeholder->handle.next) {
+    for (placeholder = placeholders; placeholder != NULL;
+         placeholder = (MPI_Comm)placeholder->handle.next) {
         next = earlier(next, placeholder, done);
     }
     return next;

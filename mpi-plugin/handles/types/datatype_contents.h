@@ -14,7 +14,7 @@ struct ckpt_contents {
     int *integers;
     MPI_Aint *addresses;
     MPI_Datatype *types; /* lower */
-    size_t size; /* bytes of our memory; 0 for MPI_COMBINER_NAMED */
+    size_t size;         /* bytes of our memory; 0 for MPI_COMBINER_NAMED */
 };
 
 /* Reads the constructor and its arguments. Returns an MPI error code. After

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #define CKPT_OP_THUNKS 1024 /* as in thunks.S */
-#define THUNK_SIZE 16
+#define THUNK_SIZE     16
 
 extern const char ckpt_op_thunks[];
 

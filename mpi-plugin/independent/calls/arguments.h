@@ -18,7 +18,8 @@
 struct ckpt_transfer {
     struct ckpt_layout origin;
     struct ckpt_layout target;
-    int64_t start; /* offset of the layout's address 0 from the base of the target's memory */
+    /* offset of the layout's address 0 from the base of the target's memory */
+    int64_t start;
     MPI_Datatype element; /* the application's handle of its first predefined type */
 };
 

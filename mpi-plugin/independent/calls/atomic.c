@@ -33,11 +33,11 @@ struct fetch {
     int64_t start;
     const struct ckpt_layout *place; /* layout in the target's memory */
     uint64_t skip, bytes;            /* this operation's part */
-    MPI_Datatype element; /* element type, the application's handle: a restart during a wait
-                             changes lower handles */
-    MPI_Op op;            /* MPI_NO_OP: no change */
-    const char *compare;             /* not NULL: change only if the memory has these bytes */
-    const char *operand;             /* operand's memory and layout, unless MPI_NO_OP */
+    /* element type, the application's handle: a restart during a wait changes lower handles */
+    MPI_Datatype element;
+    MPI_Op op;           /* MPI_NO_OP: no change */
+    const char *compare; /* not NULL: change only if the memory has these bytes */
+    const char *operand; /* operand's memory and layout, unless MPI_NO_OP */
     const struct ckpt_layout *operand_layout;
 };
 
@@ -276,8 +276,8 @@ int ckpt_access_compare_and_swap(const void *origin, const void *compare, void *
                                  MPI_Datatype type, int target, MPI_Aint place, MPI_Win win)
 {
     struct ckpt_transfer transfer;
-    struct fetch f = {.win = win, .target = target, .op = MPI_REPLACE, .compare = compare,
-                      .operand = origin};
+    struct fetch f = {
+        .win = win, .target = target, .op = MPI_REPLACE, .compare = compare, .operand = origin};
     int code;
 
     if (!ckpt_is_type(type)) {

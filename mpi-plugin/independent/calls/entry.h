@@ -8,10 +8,10 @@
 
 #include "independent/calls/access.h"
 
-#define ckpt_independent_Put ckpt_access_put
-#define ckpt_independent_Get ckpt_access_get
-#define ckpt_independent_Accumulate ckpt_access_accumulate
-#define ckpt_independent_Get_accumulate ckpt_access_get_accumulate
+#define ckpt_independent_Put              ckpt_access_put
+#define ckpt_independent_Get              ckpt_access_get
+#define ckpt_independent_Accumulate       ckpt_access_accumulate
+#define ckpt_independent_Get_accumulate   ckpt_access_get_accumulate
 #define ckpt_independent_Compare_and_swap ckpt_access_compare_and_swap
 
 #pragma GCC visibility push(hidden)

@@ -16,8 +16,8 @@ struct ckpt_layout {
     struct ckpt_log_range *range; /* `start` may be negative (as int64_t) */
     uint32_t count;
     uint32_t capacity;
-    uint64_t bytes;        /* of all ranges */
-    MPI_Datatype element;  /* lower handle of the first predefined type */
+    uint64_t bytes;               /* of all ranges */
+    MPI_Datatype element;         /* lower handle of the first predefined type */
     struct ckpt_log_range few[4]; /* enough for most types */
 };
 

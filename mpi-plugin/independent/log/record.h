@@ -19,7 +19,7 @@ struct ckpt_record_target {
     /* The rank that may change the memory and its state below, together: rank + 1; 0:
      * none. Taken by compare-and-swap. */
     volatile uint32_t owner;
-    uint32_t asks; /* the rank asks for quiet (independent/log/quiet.h); it writes this */
+    uint32_t asks;   /* the rank asks for quiet (independent/log/quiet.h); it writes this */
     uint64_t fences; /* fences that the rank has reached; it writes this */
     uint64_t order;  /* number of the newest delivery; the owner writes this */
     uint64_t spare[5];
@@ -27,8 +27,8 @@ struct ckpt_record_target {
 
 /* State of a pair: an origin and a target. */
 struct ckpt_record_pair {
-    uint64_t applied; /* V: newest interval of the origin that is in the piece */
-    uint64_t kept;    /* V in the newest checkpoint of the target's own piece */
+    uint64_t applied;   /* V: newest interval of the origin that is in the piece */
+    uint64_t kept;      /* V in the newest checkpoint of the target's own piece */
     uint64_t posted;    /* times the target has posted to the origin; it writes this */
     uint64_t completed; /* epochs with the target that the origin has completed */
     uint32_t held;      /* the origin's lock of the target: enum ckpt_lock */

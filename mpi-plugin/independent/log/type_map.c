@@ -11,7 +11,9 @@
 #include <string.h>
 
 /* Longer type maps are not kept: processing them takes long anyway. */
-enum { MOST_RANGES = 64 };
+enum {
+    MOST_RANGES = 64
+};
 
 /* One allocation, freed with the datatype. */
 struct type_map {

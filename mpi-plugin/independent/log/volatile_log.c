@@ -107,7 +107,8 @@ static void fill_up(struct ckpt_volatile_log *log, struct ckpt_log_ring *ring)
     CKPT_INVARIANT(size >= ALIGN && size <= UINT32_MAX && size % ALIGN == 0);
     filler->size = (uint32_t)size;
     filler->kind = CKPT_LOGGED_FILLER;
-    __asm__ volatile("" ::: "memory");
+    __asm__ volatile("" ::
+                         : "memory");
     ring->tail += size;
     log->ever += size;
 }
@@ -135,7 +136,8 @@ struct ckpt_log_record *ckpt_log_reserve(struct ckpt_volatile_log *log,
 void ckpt_log_commit(struct ckpt_volatile_log *log, struct ckpt_log_ring *ring,
                      const struct ckpt_log_record *record)
 {
-    __asm__ volatile("" ::: "memory"); /* after a kill, the whole record is there */
+    __asm__ volatile("" ::
+                         : "memory"); /* after a kill, the whole record is there */
     CKPT_INVARIANT(record == ckpt_log_at(log, ring, ring->tail) && record->size % ALIGN == 0);
     ring->tail += record->size;
     log->ever += record->size;
@@ -170,7 +172,8 @@ void ckpt_log_trim(struct ckpt_log_ring *ring, uint64_t position)
     __atomic_store_n(&ring->head, position, __ATOMIC_RELEASE);
     if (position == ring->tail && rest != 0) {
         ring->head = position + ring->capacity - rest; /* killed here, the ring is empty */
-        __asm__ volatile("" ::: "memory");
+        __asm__ volatile("" ::
+                             : "memory");
         ring->tail = ring->head;
     }
     __atomic_thread_fence(__ATOMIC_RELEASE); /* before later writes to the trimmed part */

@@ -36,8 +36,8 @@ enum ckpt_log_kind {
 };
 
 struct ckpt_log_record {
-    uint32_t size; /* bytes, including this header */
-    uint32_t kind; /* enum ckpt_log_kind */
+    uint32_t size;     /* bytes, including this header */
+    uint32_t kind;     /* enum ckpt_log_kind */
     uint64_t interval; /* its interval; 0: not delivered yet */
     uint64_t order;    /* number of the delivery among all to the piece */
     uint64_t window;   /* id of its communicator */

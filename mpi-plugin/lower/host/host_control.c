@@ -15,10 +15,10 @@
 
 /* Parts of the line with the agent's final answer. Inside a string value the
  * quotation marks would have a backslash. */
-#define DONE "\"event\":\"result\""
+#define DONE     "\"event\":\"result\""
 #define NOT_DONE "\"event\":\"error\""
-#define NAME "\"name\":\""
-#define REASON "\"error\":\""
+#define NAME     "\"name\":\""
+#define REASON   "\"error\":\""
 
 /* Connects to the control socket. flags: SOCK_NONBLOCK if the caller must not
  * wait for an agent that accepts no connections. Returns a descriptor or
@@ -49,7 +49,8 @@ static int send_line(int fd, const char *line)
 {
     const ssize_t sent = send(fd, line, strlen(line), MSG_NOSIGNAL);
 
-    return sent < 0 ? -errno : (size_t)sent == strlen(line) ? 0 : -EMSGSIZE;
+    return sent < 0 ? -errno : (size_t)sent == strlen(line) ? 0
+                                                            : -EMSGSIZE;
 }
 
 int ckpt_host_control_tell(const char *path, const char *line)

@@ -22,8 +22,8 @@
 #include <unistd.h>
 
 #define DESCRIPTORS_MAX 65536
-#define SELECT_MAX 1024 /* limit of select() */
-#define WORD_BITS 64
+#define SELECT_MAX      1024 /* limit of select() */
+#define WORD_BITS       64
 
 /* One bit per descriptor number. */
 static uint64_t owned[DESCRIPTORS_MAX / WORD_BITS];

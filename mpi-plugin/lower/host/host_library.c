@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define PATH_SIZE 4096
-#define ADAPTER "libckpt-mpich.so"
+#define ADAPTER   "libckpt-mpich.so"
 
 static void *library;
 static const struct ckpt_adapter *adapter; /* NULL: Open MPI */

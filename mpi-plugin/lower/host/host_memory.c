@@ -31,10 +31,10 @@
 #include <sys/shm.h>
 #include <unistd.h>
 
-#define PAGE UINT64_C(4096)
-#define HUGE_PAGE (UINT64_C(2) << 20)
-#define APPEARED_MAX 64
-#define ATTACHED_MAX 256
+#define PAGE              UINT64_C(4096)
+#define HUGE_PAGE         (UINT64_C(2) << 20)
+#define APPEARED_MAX      64
+#define ATTACHED_MAX      256
 #define HUGE_SHIFT(flags) (((flags) >> 26) & 63) /* MAP_HUGE_SHIFT */
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000

@@ -29,7 +29,7 @@
 #include <string.h>
 
 /* Every PMIx since 2.0 has this name; the loaded one is the MPI library's. */
-#define LIBRARY "libpmix.so.2"
+#define LIBRARY    "libpmix.so.2"
 #define STACK_SIZE (256ul * 1024)
 
 /* Only ORTE's launchers set this variable. */
@@ -105,7 +105,7 @@ static void set_text(pmix_info_t *info, const char *key, char *text)
 /* ---- Requests ------------------------------------------------------------- */
 
 struct request {
-    char id[256]; /* the requester's id for it; may be empty */
+    char id[256];   /* the requester's id for it; may be empty */
     char text[512]; /* name of the checkpoint, or why it failed */
     pmix_info_t answer[3];
 };
@@ -277,8 +277,10 @@ static void register_handlers(void)
 {
     static pmix_status_t request = PMIX_JCTRL_CHECKPOINT;
     static pmix_status_t ends[] = {
-        PMIX_ERR_PROC_ABORTED_BY_SIG,  PMIX_ERR_EXIT_NONZERO_TERM,
-        PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_PROC_TERM_WO_SYNC,
+        PMIX_ERR_PROC_ABORTED_BY_SIG,
+        PMIX_ERR_EXIT_NONZERO_TERM,
+        PMIX_ERR_PROC_REQUESTED_ABORT,
+        PMIX_ERR_PROC_TERM_WO_SYNC,
         PMIX_ERR_PROC_KILLED_BY_CMD,
     };
 

@@ -46,7 +46,8 @@ CKPT_EXPORT void exit(int status)
 {
     refuse_to_end("exit");
     ckpt_host_exit_run();
-    CKPT_NEXT(exit)(status);
+    CKPT_NEXT(exit)
+    (status);
     __builtin_unreachable();
 }
 
@@ -61,7 +62,8 @@ CKPT_EXPORT void _Exit(int status) __attribute__((alias("_exit")));
 CKPT_EXPORT void abort(void)
 {
     refuse_to_end("abort");
-    CKPT_NEXT(abort)();
+    CKPT_NEXT(abort)
+    ();
     __builtin_unreachable();
 }
 

@@ -24,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DIRECTORY "/dev/shm/"
+#define DIRECTORY     "/dev/shm/"
 #define NAME_CAPACITY 300
 
 static int path_of(const char *name, char *path)

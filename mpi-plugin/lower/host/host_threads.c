@@ -32,13 +32,16 @@
 #include <sys/prctl.h>
 
 #define THREADS_MAX 1024
-#define PAGE 4096ul
+#define PAGE        4096ul
 /* Two signals are libc's own; the application's libc has its handlers for
  * them. */
 #define SIGCANCEL 32
 #define SIGSETXID 33
 
-enum place { FREE = 0, IN_USE };
+enum place {
+    FREE = 0,
+    IN_USE
+};
 
 struct record {
     uint32_t place;   /* enum place; changed under the lock */

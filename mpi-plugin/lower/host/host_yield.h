@@ -7,7 +7,7 @@
 
 #include "lower/lower.h"
 
-#define CKPT_MOMENT_NS 50000L
+#define CKPT_MOMENT_NS         50000L
 #define CKPT_LONGEST_MOMENT_NS 2000000L
 
 /*

@@ -17,13 +17,13 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#define PAGE UINT64_C(4096)
-#define CHUNK_SIZE (UINT64_C(1) << 30)
+#define PAGE               UINT64_C(4096)
+#define CHUNK_SIZE         (UINT64_C(1) << 30)
 #define CHUNK_SIZE_LIMITED (UINT64_C(64) << 20) /* the rest is for the program */
-#define CHUNK_SIZE_MIN (UINT64_C(16) << 20)
-#define CHUNKS 256
-#define LOST_MAX 256
-#define WORD_BITS 64
+#define CHUNK_SIZE_MIN     (UINT64_C(16) << 20)
+#define CHUNKS             256
+#define LOST_MAX           256
+#define WORD_BITS          64
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
