@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_messages.cpp - messages between ranks and agents: their bytes, what is refused, and that
- * docs/protocol.md describes them.
+ * test_messages.cpp - messages between ranks and agents: their bytes, the refusal of invalid
+ * ones, and their description in docs/protocol.md.
  */
 extern "C" {
 #include "tests/golden_messages.h"
@@ -84,7 +84,7 @@ ckpt_message some(std::uint32_t type)
     return {};
 }
 
-/* Returns what is wrong with a message that arrives; "" if nothing is. */
+/* Returns the name of the invalid field of a message; "" if it is valid. */
 std::string wrong_with(ckpt_message message)
 {
     const char *wrong = nullptr;
@@ -130,7 +130,7 @@ TEST(Messages, AreAllInTheTableInOrder)
     EXPECT_EQ(ckpt_message_find(CKPT_MSG_WHERE + 1), nullptr);
 }
 
-/* ---- What is refused -------------------------------------------------------------------- */
+/* ---- Invalid messages -------------------------------------------------------------------- */
 
 TEST(Messages, OfOurEncoderAreDecoded)
 {

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 HEADER = struct.Struct("<IHHIIQ16s")  # docs/protocol.md, section 9
-MAGIC, VERSION, CALL = 0x464B4343, 1, 2
+MAGIC, VERSION, CALL = 0x464B4343, 2, 2
 CHALLENGE_SIZE = HEADER.size + 64
 
 
