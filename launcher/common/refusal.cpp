@@ -12,20 +12,6 @@
 namespace ckpt
 {
 
-const char *refusal_name(ckpt_refusal identity)
-{
-    switch (identity) {
-#define NAME(number, identifier, name, meaning, remedy) \
-    case CKPT_REFUSAL_##identifier:                     \
-        return name;
-        CKPT_REFUSALS(NAME)
-#undef NAME
-    case CKPT_REFUSAL_NONE:
-        break;
-    }
-    return refusal_name(CKPT_REFUSAL_UNNAMED);
-}
-
 ckpt_refusal refusal_of(std::uint64_t number)
 {
     switch (number) {
@@ -52,7 +38,7 @@ ckpt_refusal refusal_of(std::string_view wanted)
 
 std::string Refusal::text() const
 {
-    return empty() ? "" : fmt::format("{} [{}]", detail_, refusal_name(identity_));
+    return empty() ? "" : fmt::format("{} [{}]", detail_, ckpt_refusal_name(identity_));
 }
 
 Refusal refusal_from_text(std::string_view text)

@@ -19,10 +19,6 @@
 namespace ckpt
 {
 
-/* Returns the name of an identity, as in ckpt-errors(7); "unnamed" if this program does not know
- * the number. */
-const char *refusal_name(ckpt_refusal identity);
-
 /* Return the identity of a number or name from another process; CKPT_REFUSAL_UNNAMED if this
  * program does not know it. */
 ckpt_refusal refusal_of(std::uint64_t number);
@@ -42,7 +38,7 @@ class Refusal
     ckpt_refusal identity() const { return identity_; }
     const std::string &detail() const { return detail_; }
     /* Returns "" if nothing is refused. */
-    std::string name() const { return empty() ? "" : refusal_name(identity_); }
+    std::string name() const { return empty() ? "" : ckpt_refusal_name(identity_); }
     /* Returns the message for the user, which ends with the name: "process 7 ... [living-child]".
      * Returns "" if nothing is refused. */
     std::string text() const;

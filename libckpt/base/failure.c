@@ -46,17 +46,3 @@ int ckpt_fail(struct ckpt_failure *failure, int error, const char *format, ...)
     va_end(arguments);
     return error;
 }
-
-const char *ckpt_refusal_name(enum ckpt_refusal identity)
-{
-    switch (identity) {
-#define NAME(number, identifier, name, meaning, remedy) \
-    case CKPT_REFUSAL_##identifier:                     \
-        return name;
-        CKPT_REFUSALS(NAME)
-#undef NAME
-    case CKPT_REFUSAL_NONE:
-        break;
-    }
-    return ckpt_refusal_name(CKPT_REFUSAL_UNNAMED);
-}

@@ -39,7 +39,7 @@ class Missing(Exception):
     """A tool is not installed."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Scope:
     """What the guards of compiled sources look at."""
 

@@ -111,7 +111,7 @@ void ControlServer::take(ClientId id, const std::string &line)
     control::Reply reply;
     reply.event = "error";
     reply.error = error;
-    reply.refusal = refusal_name(CKPT_REFUSAL_UNKNOWN_REQUEST);
+    reply.refusal = ckpt_refusal_name(CKPT_REFUSAL_UNKNOWN_REQUEST);
     this->reply(id, reply);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job_run.cpp - decides what follows each launch of a job.
+ * job_run.cpp - launches a job under `ckpt run`, and what each launch needs.
  */
 #include "cli/run/job_run.hpp"
 
@@ -9,13 +9,10 @@
 #include "cli/run/gathering_process.hpp"
 #include "cli/files/input_state.hpp"
 #include "cli/run/job_name.hpp"
-#include "cli/jobs/jobs.hpp"
 #include "cli/run/output_files.hpp"
 #include "cli/files/output_revealer.hpp"
-#include "cli/jobs/own_status.hpp"
 #include "cli/run/slurm_nodes.hpp"
 #include "cli/run/tune_file.hpp"
-#include "agent/supervision/member_table.hpp"
 #include "agent/supervision/supervisor_file.hpp"
 #include "common/durations.hpp"
 #include "common/host.hpp"
@@ -43,9 +40,6 @@
 #include <functional>
 #include <utility>
 
-#include <unistd.h>
-
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
 namespace ckpt::cli
@@ -56,26 +50,6 @@ using std::chrono::steady_clock;
 
 namespace
 {
-
-/* While a file server fails or a directory is full, a job that must restart waits and
- * retries. */
-constexpr auto next_try = std::chrono::seconds(1);
-constexpr int most_tries = 300;
-
-bool may_pass(int code)
-{
-    constexpr std::array passing = {EIO, ESTALE, EINTR, EAGAIN, ETIMEDOUT, EHOSTDOWN,
-                                    EROFS, ENOSPC, EDQUOT, EREMOTEIO, ENOTCONN, ENOLCK};
-
-    return std::ranges::find(passing, code) != passing.end();
-}
-
-std::uint64_t newest_number(const TierDirectories &directories, const std::string &job)
-{
-    auto tiers = Tiers::open(directories);
-    auto newest = tiers ? tiers->newest_committed(job) : std::nullopt;
-    return newest ? newest->number : 0;
-}
 
 std::optional<LaunchLine> try_parse(const Words &command)
 {
@@ -255,28 +229,6 @@ Invocation JobRun::start_over()
     return first_start();
 }
 
-/* Repeats `function` while a directory is temporarily unusable, if there was a launch already.
- * No other process would restart the job. */
-template <typename Function>
-auto JobRun::repeat_while_unusable(const Function &function)
-{
-    for (int tries = 0;; tries++) {
-        try {
-            return function();
-        } catch (const Error &problem) {
-            if (!has_launched_ || !may_pass(problem.code()) || tries == most_tries) {
-                throw;
-            }
-            if (tries == 0) {
-                fmt::print(stderr, "ckpt: {}; it is tried again\n", problem.what());
-            }
-            if (!rest(next_try)) {
-                throw;
-            }
-        }
-    }
-}
-
 Invocation JobRun::restart(const Checkpoint &checkpoint)
 {
     return repeat_while_unusable([&] { return restart_now(checkpoint); });
@@ -353,7 +305,7 @@ int JobRun::run()
                      options_.job);
     }
     requests_.emplace(loop_, options_.directories, options_.job);
-    newest_ = before_ = newest_number(options_.directories, options_.job);
+    newest_ = before_ = newest_number();
     std::optional<Invocation> next;
     std::optional<Checkpoint> checkpoint;
     if (batch_.resumes()) {
@@ -517,7 +469,7 @@ void JobRun::open_input(bool is_resumed)
 /* Keeps the input if a manual restart may need it. */
 void JobRun::forget_input(int code)
 {
-    if (code == 0 || newest_number(options_.directories, options_.job) == 0) {
+    if (code == 0 || newest_number() == 0) {
         input_->forget();
     }
 }
@@ -527,366 +479,10 @@ void JobRun::forget_directory() const
 {
     const auto directory = supervisor_file().parent_path();
 
-    if (newest_number(options_.directories, options_.job) == 0) {
+    if (newest_number() == 0) {
         journal::forget(journal::directory_in(directory));
     }
     remove_job_directory_if_empty(directory);
-}
-
-/* ---- After a launch --------------------------------------------------------------- */
-
-/* Returns the number of the newest checkpoint. If there is none, or the directory is unusable,
- * which this function prints, returns 0. */
-std::uint64_t JobRun::newest_if_readable() const
-{
-    try {
-        return newest_number(options_.directories, options_.job);
-    } catch (const Error &problem) {
-        fmt::print(stderr, "ckpt: {}\n", problem.what());
-        return 0;
-    }
-}
-
-int JobRun::after_warning(const Ending &ending, bool is_saved) const
-{
-    const bool gets_on = newest_if_readable() > newest_;
-
-    return batch_.end(ending, is_saved, gets_on, options_.job);
-}
-
-std::optional<Invocation> JobRun::after_last(const Ending &ending, int &code)
-{
-    CKPT_EXPECT(ending.last);
-    const LastCheckpoint &last = *ending.last;
-
-    if (last.purpose == LastCheckpoint::For::warning) {
-        code = after_warning(ending, last.name.has_value());
-        return std::nullopt;
-    }
-    if (!last.name) { /* the job ended before the checkpoint was committed */
-        return code == 0 || ending.by_user ? std::nullopt : after_failure(ending);
-    }
-    nodes_are_free(last);
-    if (last.purpose == LastCheckpoint::For::end) {
-        fmt::print(stderr, "ckpt: the job was ended, as it was asked for; ckpt restart {} goes "
-                           "on from there\n",
-                   *last.name);
-        code = exit_resume;
-        return std::nullopt;
-    }
-    if (!last.nodes.empty()) {
-        nodes_.use_only(last.nodes);
-    } else if (last.purpose == LastCheckpoint::For::migration) {
-        nodes_.move(last.from, last.to);
-    } else if (!last.is_resumed && !wait_until_resumed()) {
-        code = exit_resume;
-        return std::nullopt;
-    }
-    const auto next = start_from_newest(code);
-    if (!next && code == 0) { /* the launch ended after its checkpoint, not by itself */
-        code = exit_failed;
-    }
-    return next;
-}
-
-/* Once the directory is usable again, the job can continue from its newest checkpoint there. */
-int JobRun::after_unprotected(int code) const
-{
-    const std::uint64_t newest = newest_if_readable();
-
-    if (newest == 0) {
-        return code;
-    }
-    fmt::print(stderr, "ckpt: ckpt restart {} goes on from {}/{}\n", options_.job, options_.job,
-               newest);
-    return exit_resume;
-}
-
-void JobRun::await_last_agent() const
-{
-    if (auto tiers = Tiers::open(options_.directories)) {
-        wait_for_last_agent(*tiers, options_.job, last_agent_ms);
-    }
-}
-
-/* Tells the requester that the nodes are free. */
-void JobRun::nodes_are_free(const LastCheckpoint &last)
-{
-    CKPT_EXPECT(requests_);
-    await_last_agent();
-    if (auto tiers = Tiers::open(options_.directories)) {
-        wait_for_end_of_agent(*tiers, options_.job, last_agent_ms);
-    }
-    if (last.client != 0) {
-        requests_->reply(last.client, last.answer);
-    }
-}
-
-Prospects JobRun::prospects() const
-{
-    return {before_, not_on_nodes_, lost_nodes_, not_replayed_, options_.files};
-}
-
-std::optional<Checkpoint> JobRun::checkpoint_to_restart()
-{
-    return repeat_while_unusable([this] { return look_for_checkpoint(); });
-}
-
-std::optional<Checkpoint> JobRun::look_for_checkpoint()
-{
-    /* The checkpoint of a failed restart gets a full check, because a quick one may miss
-     * damage. */
-    const bool is_once_more =
-        last_ > 0 && newest_number(options_.directories, options_.job) == last_;
-
-    await_last_agent();
-    try {
-        return newest_usable(options_.directories, options_.job,
-                             prospects(),
-                             is_once_more ? Verification::full : Verification::quick);
-    } catch (const Error &problem) {
-        if (may_pass(problem.code())) {
-            throw; /* a checkpoint may exist, so the job must not start from the beginning */
-        }
-        return std::nullopt; /* all unusable checkpoints were named on stderr */
-    }
-}
-
-/* If damaged files are the reason that no checkpoint is usable, the job does not start from the
- * beginning, because that would repeat all of its work. */
-bool JobRun::may_start_over()
-{
-    return !repeat_while_unusable([this] {
-        return has_damaged(options_.directories, options_.job, prospects());
-    });
-}
-
-/* Starts the job again without counting another failure of it: after a swap or a migration, or
- * if the last checkpoint could not be gathered. code: of the last launch. */
-std::optional<Invocation> JobRun::start_from_newest(int code)
-{
-    const auto checkpoint = checkpoint_to_restart();
-
-    if (!checkpoint && (!policy_.limits().fresh_start || !may_start_over())) {
-        say_end(code, "there is no checkpoint to restart from");
-        return std::nullopt;
-    }
-    if (!checkpoint) {
-        fmt::print(stderr, "ckpt: no checkpoint is left; the job starts from the beginning\n");
-        last_ = 0;
-        return start_over();
-    }
-    last_ = checkpoint->number;
-    fmt::print(stderr, "ckpt: the job goes on from {}\n", checkpoint->name());
-    return restart(*checkpoint);
-}
-
-bool JobRun::has_enough_nodes() const
-{
-    CKPT_INVARIANT(nodes_.left() <= nodes_.all());
-    return !nodes_.is_known() || nodes_.left() >= std::max<std::size_t>(options_.min_nodes, 1);
-}
-
-/* A rank that fails during its replay behaves differently than before, and would fail again;
- * the failing rank may not be known yet. The cause remains the failure that led to the
- * replay. */
-Failure JobRun::cause_of(const Ending &ending)
-{
-    Failure failure = ending.failure.value_or(Failure());
-
-    failure.exit_code = ending.exit_code;
-    if (newest_number(options_.directories, options_.job) != last_ || !salvage_) {
-        salvage_.reset();
-    } else if (failure.kind == Failure::Kind::rank_ended && !failure.is_from_outside() &&
-               (failure.rank < 0 || failure.rank == salvage_->rank)) {
-        not_replayed_.insert(last_);
-        failure = *salvage_;
-        failure.salvaged = 0;
-    }
-    if (failure.salvaged != 0) {
-        salvage_ = failure;
-    }
-    CKPT_INVARIANT(failure.salvaged == 0 || salvage_);
-    return failure;
-}
-
-std::optional<Invocation> JobRun::after_failure(const Ending &ending)
-{
-    Failure failure = repeat_while_unusable([&] { return cause_of(ending); });
-    for (const std::string &host : ending.lost) {
-        nodes_.lose(host);
-        lost_nodes_.insert(host);
-    }
-    const auto checkpoint = checkpoint_to_restart();
-    if (!has_enough_nodes()) {
-        say_end(ending.exit_code, fmt::format("{} of {} nodes are left", nodes_.left(),
-                                              nodes_.all()));
-        return std::nullopt;
-    }
-    if (!checkpoint && !may_start_over()) {
-        say_end(ending.exit_code, "there is no checkpoint to restart from");
-        return std::nullopt;
-    }
-    const auto decision = policy_.after(failure, checkpoint ? checkpoint->number : 0);
-    if (!decision.restart) {
-        say_end(ending.exit_code, decision.why_not);
-        return std::nullopt;
-    }
-    CKPT_INVARIANT(policy_.restarts() <= policy_.limits().restarts);
-    fmt::print(stderr, "ckpt: {}; restart {} of at most {}, from {}\n",
-               ending.failure ? failure.text()
-                              : fmt::format("the job ended with code {}", ending.exit_code),
-               policy_.restarts(), policy_.limits().restarts,
-               checkpoint ? checkpoint->name() : "the beginning");
-    if (!rest(std::max(decision.delay, time_to_fence(ending)))) {
-        return std::nullopt;
-    }
-    last_ = checkpoint ? checkpoint->number : 0;
-    return checkpoint ? restart(*checkpoint) : start_over();
-}
-
-/* Returns the time until all ranks on cut-off nodes have ended (fencing). */
-milliseconds JobRun::time_to_fence(const Ending &ending)
-{
-    using std::chrono::ceil;
-
-    if (!ending.silent_since) {
-        return milliseconds(0);
-    }
-    return ceil<milliseconds>(*ending.silent_since + fencing_time - steady_clock::now());
-}
-
-void JobRun::say_end(int code, const std::string &why) const
-{
-    fmt::print(stderr, "ckpt: the job ended with code {}; {}\n", code, why);
-}
-
-/* ---- Between two launches ---------------------------------------------------------- */
-
-/* Returns false if a request to end the job arrives meanwhile. */
-bool JobRun::rest(milliseconds time)
-{
-    const auto until = steady_clock::now() + time;
-    bool goes_on = true;
-
-    loop_.watch(signals_.descriptor(), EPOLLIN, [&](std::uint32_t) {
-        while (auto info = signals_.next()) {
-            const int signal = static_cast<int>(info->ssi_signo);
-            goes_on = goes_on && (take_job_control(signal) || signal == SIGCONT ||
-                                  take_nodes_between(signal));
-            is_warned_ = is_warned_ || batch_.warning_signals().contains(signal);
-        }
-    });
-    do {
-        loop_.turn(until);
-    } while (goes_on && steady_clock::now() < until);
-    loop_.forget(signals_.descriptor());
-    return goes_on;
-}
-
-/* Returns false if the job is to end instead. Its nodes are free meanwhile. */
-bool JobRun::wait_until_resumed()
-{
-    CKPT_EXPECT(requests_);
-    const double since = static_cast<double>(now_nanoseconds()) * 1e-9;
-    std::optional<bool> resumed;
-
-    fmt::print(stderr, "ckpt: the job is swapped out; ckpt resume {} brings it back\n",
-               options_.job);
-    loop_.watch(signals_.descriptor(), EPOLLIN, [&](std::uint32_t) {
-        while (auto info = signals_.next()) {
-            const int signal = static_cast<int>(info->ssi_signo);
-            if (take_job_control(signal)) {
-                continue;
-            }
-            if (signal == SIGCONT) {
-                resumed = true;
-            } else if (!options_.swaps.contains(signal) && !take_nodes_between(signal)) {
-                resumed = false;
-            }
-        }
-    });
-    requests_->handle([&](std::uint64_t client, const control::Request &request) {
-        control::Reply reply;
-        if (request.command == "resume") {
-            reply.event = "result";
-            reply.result.job = options_.job;
-            requests_->reply(client, reply);
-            resumed = true;
-        } else if (request.command == "status") {
-            reply.event = "status";
-            reply.status = swapped_out_status(options_.directories, options_.job, since);
-            requests_->reply(client, reply);
-        } else {
-            requests_->refuse(client, {CKPT_REFUSAL_SWAPPED_OUT, "the job is swapped out"});
-        }
-    });
-    while (!resumed) {
-        loop_.turn(steady_clock::now() + std::chrono::hours(1));
-    }
-    requests_->handle(nullptr);
-    loop_.forget(signals_.descriptor());
-    return *resumed;
-}
-
-Refusal JobRun::obstacle(const std::string &from, const std::string &to) const
-{
-    if (!nodes_.is_known()) {
-        return {CKPT_REFUSAL_UNSUITABLE_NODE, "the command names no nodes (--host, --hostfile)"};
-    }
-    try {
-        NodePlan(nodes_).move(from, to);
-        return {};
-    } catch (const Error &problem) {
-        return refusal_of(problem, CKPT_REFUSAL_UNSUITABLE_NODE);
-    }
-}
-
-/* Returns nothing if no rank has to move, or if that is impossible, which it prints. */
-std::optional<Words> JobRun::nodes_to_move_to(int signal)
-{
-    try {
-        const Words names = read_node_names(options_.nodes_file);
-        NodePlan plan(nodes_);
-        if (plan.use_only(names) > 0) {
-            fmt::print(stderr, "ckpt: SIG{}: the job moves to nodes of {}\n",
-                       sigabbrev_np(signal), options_.nodes_file.string());
-            return names;
-        }
-        nodes_ = plan;
-        fmt::print(stderr, "ckpt: SIG{}: all ranks are on nodes of {}\n", sigabbrev_np(signal),
-                   options_.nodes_file.string());
-    } catch (const Error &problem) {
-        fmt::print(stderr, "ckpt: SIG{}: the job stays where it is: {}\n", sigabbrev_np(signal),
-                   problem.what());
-    }
-    return std::nullopt;
-}
-
-/* Between two launches the shell stops and continues only this process, so its SIGCONT is not
- * for the job. Returns false if the signal has another purpose. */
-bool JobRun::take_job_control(int signal)
-{
-    if (signal == SIGTSTP) {
-        was_stopped_ = true;
-        std::raise(SIGSTOP);
-        return true;
-    }
-    return signal == SIGCHLD || (signal == SIGCONT && std::exchange(was_stopped_, false));
-}
-
-/* Handles a migration signal between two launches. Returns false if the signal has another
- * purpose. */
-bool JobRun::take_nodes_between(int signal)
-{
-    if (!options_.migrations.contains(signal)) {
-        return false;
-    }
-    if (const auto names = nodes_to_move_to(signal)) {
-        nodes_.use_only(*names);
-        has_other_nodes_ = true;
-    }
-    return true;
 }
 
 } // namespace ckpt::cli

@@ -15,8 +15,11 @@
 #include "image/store/job_owner.hpp"
 #include "supervise/restart_policy.hpp"
 
+#include <fmt/core.h>
+
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <set>
 #include <string>
@@ -26,6 +29,10 @@ namespace ckpt::cli
 
 /* Maximum wait for the agent of an ended job to end, in milliseconds. */
 inline constexpr int last_agent_ms = 30000;
+
+/* Whether an operation that failed with this error number may succeed later: a file server fails,
+ * or a directory is full. */
+bool may_pass(int code);
 
 class JobRun
 {
@@ -57,10 +64,16 @@ class JobRun
     int run();
 
   private:
+    /* A job that must restart while a file server fails or a directory is full waits and retries. */
+    static constexpr std::chrono::seconds next_try{1};
+    static constexpr int most_tries = 300;
+
     Invocation first_start();
     Invocation start_over();
     Invocation restart(const Checkpoint &checkpoint);
     Invocation restart_now(const Checkpoint &checkpoint);
+    /* Repeats `function` while a directory is temporarily unusable, if there was a launch already.
+     * No other process would restart the job. */
     template <typename Function>
     auto repeat_while_unusable(const Function &function);
     void take_for(std::uint64_t checkpoint, JobOwnership::Take take);
@@ -75,6 +88,8 @@ class JobRun
     Ending launch(const Invocation &invocation);
     void await_last_agent() const;
     int after_unprotected(int code) const;
+    /* Returns the number of the newest checkpoint, or 0. Throws Error. */
+    std::uint64_t newest_number() const;
     std::uint64_t newest_if_readable() const;
     int after_warning(const Ending &ending, bool is_saved) const;
     std::optional<Invocation> after_last(const Ending &ending, int &code);
@@ -137,5 +152,25 @@ class JobRun
     bool has_all_input_ = false;           /* the checkpoint of this launch has all of the input */
     std::set<std::uint64_t> not_replayed_; /* checkpoints from which a replay has failed */
 };
+
+template <typename Function>
+auto JobRun::repeat_while_unusable(const Function &function)
+{
+    for (int tries = 0;; tries++) {
+        try {
+            return function();
+        } catch (const Error &problem) {
+            if (!has_launched_ || !may_pass(problem.code()) || tries == most_tries) {
+                throw;
+            }
+            if (tries == 0) {
+                fmt::print(stderr, "ckpt: {}; it is tried again\n", problem.what());
+            }
+            if (!rest(next_try)) {
+                throw;
+            }
+        }
+    }
+}
 
 } // namespace ckpt::cli

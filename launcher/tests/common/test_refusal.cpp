@@ -18,7 +18,7 @@ TEST(Refusals, AreFoundByNumberAndName)
 #define EXPECT_FOUND(number, identifier, name, meaning, remedy)               \
     EXPECT_EQ(refusal_of(std::uint64_t{number}), CKPT_REFUSAL_##identifier);  \
     EXPECT_EQ(refusal_of(std::string_view(name)), CKPT_REFUSAL_##identifier); \
-    EXPECT_STREQ(refusal_name(CKPT_REFUSAL_##identifier), name);              \
+    EXPECT_STREQ(ckpt_refusal_name(CKPT_REFUSAL_##identifier), name);         \
     EXPECT_TRUE(std::string(meaning).ends_with('.') && std::string(remedy).ends_with('.')) << name;
     CKPT_REFUSALS(EXPECT_FOUND)
 #undef EXPECT_FOUND
@@ -30,7 +30,7 @@ TEST(Refusals, OfOtherReleasesAreUnnamed)
     EXPECT_EQ(refusal_of(~std::uint64_t{0}), CKPT_REFUSAL_UNNAMED);
     EXPECT_EQ(refusal_of(std::string_view("")), CKPT_REFUSAL_UNNAMED);
     EXPECT_EQ(refusal_of(std::string_view("living-child ")), CKPT_REFUSAL_UNNAMED);
-    EXPECT_STREQ(refusal_name(static_cast<ckpt_refusal>(4095)), "unnamed");
+    EXPECT_STREQ(ckpt_refusal_name(static_cast<ckpt_refusal>(4095)), "unnamed");
 }
 
 TEST(Refusals, EndTheirTextWithTheirName)

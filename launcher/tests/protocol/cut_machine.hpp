@@ -207,7 +207,7 @@ class Machine : public testing::Test, public RankPages
     {
         ASSERT_TRUE(finish.has_value());
         EXPECT_FALSE(finish->committed);
-        EXPECT_EQ(finish->reason.name(), refusal_name(identity));
+        EXPECT_EQ(finish->reason.name(), ckpt_refusal_name(identity));
         EXPECT_EQ(finish->reason.detail(), detail);
         EXPECT_EQ(machine.phase(), Phase::idle);
     }

@@ -28,7 +28,4 @@ int ckpt_refuse(struct ckpt_failure *failure, enum ckpt_refusal identity, int er
  * the error: no-memory, no-space, too-many-descriptors, otherwise system-error. */
 int ckpt_fail(struct ckpt_failure *failure, int error, const char *format, ...);
 
-/* Returns the name of an identity; "unnamed" if the number has none here. */
-const char *ckpt_refusal_name(enum ckpt_refusal identity);
-
 #endif

@@ -259,4 +259,19 @@ enum ckpt_refusal {
 #undef CKPT_REFUSAL_NUMBER
 };
 
+/* Returns the name of an identity; that of UNNAMED if the number has none here. Context: any. */
+static inline const char *ckpt_refusal_name(enum ckpt_refusal identity)
+{
+    switch (identity) {
+#define CKPT_REFUSAL_NAME(number, identifier, name, meaning, remedy) \
+    case CKPT_REFUSAL_##identifier:                                  \
+        return name;
+        CKPT_REFUSALS(CKPT_REFUSAL_NAME)
+#undef CKPT_REFUSAL_NAME
+    case CKPT_REFUSAL_NONE:
+        break;
+    }
+    return ckpt_refusal_name(CKPT_REFUSAL_UNNAMED);
+}
+
 #endif
