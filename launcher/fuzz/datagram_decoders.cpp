@@ -4,6 +4,7 @@
  */
 #include "config.h"
 #include "fuzz/decoders.hpp"
+#include "fuzz/datagram_samples.hpp"
 
 #include "membership/datagram.hpp"
 
@@ -26,25 +27,6 @@ View some_view()
     view.members.erase(3);
     view.lives = {{1, 2}, {69, 77}};
     return view;
-}
-
-std::vector<Message> one_of_each()
-{
-    const Ballot ballot{9, 69};
-
-    return {message::Heartbeat{true},
-            message::Question{69},
-            message::Answer{4, 3, 1234, true},
-            message::Accusation{6, 2, Reason::gone, true},
-            message::Hello{},
-            message::Prepare{5, ballot},
-            message::Promise{5, ballot, {3, 2}, some_view()},
-            message::Proposal{ballot, some_view()},
-            message::Acceptance{5, ballot},
-            message::Denial{5, ballot},
-            message::Decision{some_view()},
-            message::Link{2, 1, true},
-            message::Refusal{41}};
 }
 
 MessageKey fixed_key()
@@ -86,7 +68,7 @@ std::vector<Decoder> datagram_decoders()
 {
     std::vector<std::string> seeds;
 
-    for (const Message &message : one_of_each()) {
+    for (const Message &message : one_of_each(some_view())) {
         seeds.push_back(datagram_of(message));
     }
     return {{"datagram", seeds, decode_datagram}};

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 #include "fuzz/decoders.hpp"
+#include "fuzz/samples.hpp"
 
 #include "agent/blocks/block_request.hpp"
 #include "agent/links/frame_seal.hpp"
@@ -123,34 +124,6 @@ Decoder json_decoder(std::string name, const json &good, Decode decode)
     return {std::move(name), {good.dump()}, [decode](const std::string &text) {
                 decode(json::parse(text));
             }};
-}
-
-json some_piece()
-{
-    Piece piece;
-
-    piece.file = "node-n1.h5";
-    piece.host = "n1";
-    piece.ranks = {0, 1};
-    return to_frame(piece);
-}
-
-json some_seen()
-{
-    RankSeen seen;
-
-    seen.events.push_back({1, 2, CKPT_SEEN_LOGGED, 1});
-    seen.sweep.push_back({0, 1, 2, true, 3});
-    return to_frame(seen);
-}
-
-json some_plan()
-{
-    SweepPlan plan;
-
-    plan.members = {{"n1", "1 n1", {{0, 1}}}, {"n2", "2 n2", {{2, 3}}}};
-    plan.sides = {2};
-    return to_frame(plan);
 }
 
 json some_order()

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 #include "fuzz/decoders.hpp"
+#include "fuzz/samples.hpp"
 
 #include "common/files/files.hpp"
 #include "fuzz/scratch.hpp"
@@ -27,20 +28,6 @@ namespace
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-Manifest some_manifest()
-{
-    Manifest manifest;
-
-    manifest.job = "job";
-    manifest.number = 1;
-    manifest.hosts = {"n1"};
-    manifest.rank_count = 2;
-    manifest.pieces = {{"node-n1.h5", "n1", 1000, 1, {0, 1}}};
-    manifest.launch.launcher = {"mpirun"};
-    manifest.launch.environment = {{"CKPT_KEEP", "2"}};
-    return manifest;
-}
 
 void decode_manifest(const std::string &text)
 {

@@ -9,6 +9,7 @@
 #include "agent/links/handshake.hpp"
 #include "agent/messages/sweep_plan.hpp"
 #include "common/files/files.hpp"
+#include "fuzz/samples.hpp"
 #include "image/store/checkpoint_trace.hpp"
 #include "image/store/store.hpp"
 #include "protocol/rank_message.hpp"
@@ -184,41 +185,13 @@ TEST(Frames, AnyAddressIsTakenOrNot)
 
 /* ---- Contents of frames -------------------------------------------------------- */
 
-json some_piece()
-{
-    Piece piece;
-
-    piece.file = "node-n1.h5";
-    piece.host = "n1";
-    piece.ranks = {0, 1};
-    return to_frame(piece);
-}
-
-json some_seen()
-{
-    RankSeen seen;
-
-    seen.events.push_back({1, 2, CKPT_SEEN_LOGGED, 1});
-    seen.sweep.push_back({0, 1, 2, true, 3});
-    return to_frame(seen);
-}
-
-json some_plan()
-{
-    SweepPlan plan;
-
-    plan.members = {{"n1", "1 n1", {{0, 1}}}, {"n2", "2 n2", {{2, 3}}}};
-    plan.sides = {2};
-    return to_frame(plan);
-}
-
 TEST(FrameReaders, TakeWhateverComesOrSayWhyNot)
 {
     const json clocks = to_frame(std::vector<ckpt_clock>{{1, 2, 3, 4, 5}, {6, 7, 8, 9, 10}});
     const json message =
         to_frame(make_message(CKPT_MSG_CUT, 1, {.cut = {CKPT_CUT_SWEEP, 1}}, "log"));
     const json file_system = to_frame(FileSystem{});
-    const json piece = some_piece(), seen = some_seen(), plan = some_plan();
+    const json piece = fuzz::some_piece(), seen = fuzz::some_seen(), plan = fuzz::some_plan();
 
     for_rounds(1000, [&](Mutations &mutations) {
         auto changed = [&](const json &frame) { return mutations.json(frame); };
@@ -318,15 +291,7 @@ TEST(Commands, AnyBytesGetAnAnswerOrTheEnd)
 
 TEST(Files, AnyManifestIsReadOrNot)
 {
-    Manifest manifest;
-    manifest.job = "job";
-    manifest.number = 1;
-    manifest.hosts = {"n1"};
-    manifest.rank_count = 2;
-    manifest.pieces = {{"node-n1.h5", "n1", 1000, 1, {0, 1}}};
-    manifest.launch.launcher = {"mpirun"};
-    manifest.launch.environment = {{"CKPT_KEEP", "2"}};
-    const std::string text = manifest.text();
+    const std::string text = fuzz::some_manifest().text();
 
     for_rounds(500, [&](Mutations &mutations) {
         const std::string changed = mutations.one_in(2)

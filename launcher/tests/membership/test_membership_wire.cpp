@@ -3,6 +3,7 @@
  * test_membership_wire.cpp - datagrams of the membership: the output equals the input, and no
  * datagram that was changed, repeated, misdirected or forged gets in.
  */
+#include "fuzz/datagram_samples.hpp"
 #include "membership/datagram.hpp"
 #include "membership/gate.hpp"
 
@@ -31,25 +32,6 @@ View some_view(std::size_t capacity = members)
     view.members.erase(3);
     view.lives = {{1, 2}, {static_cast<MemberId>(capacity - 1), 77}};
     return view;
-}
-
-std::vector<Message> one_of_each()
-{
-    const Ballot ballot{9, 69};
-
-    return {message::Heartbeat{true},
-            message::Question{69},
-            message::Answer{4, 3, 1234, true},
-            message::Accusation{6, 2, Reason::gone, true},
-            message::Hello{},
-            message::Prepare{5, ballot},
-            message::Promise{5, ballot, {3, 2}, some_view()},
-            message::Proposal{ballot, some_view()},
-            message::Acceptance{5, ballot},
-            message::Denial{5, ballot},
-            message::Decision{some_view()},
-            message::Link{2, 1, true},
-            message::Refusal{41}};
 }
 
 Gate::Identity identity(MemberId self, std::uint64_t incarnation = 7)
@@ -83,7 +65,7 @@ DatagramHeader header_to(MemberId to)
 TEST(MembershipWire, EachKindOfMessageArrivesAsItWasSent)
 {
     Gate sender(identity(0)), receiver(identity(1));
-    const auto messages = one_of_each();
+    const auto messages = fuzz::one_of_each(some_view());
 
     ASSERT_EQ(messages.size(), std::variant_size_v<Message>);
     for (std::size_t i = 0; i < messages.size(); i++) {
@@ -393,7 +375,7 @@ class Fuzzer
 
 TEST(MembershipFuzz, DamagedDatagramsStayOut)
 {
-    const auto messages = one_of_each();
+    const auto messages = fuzz::one_of_each(some_view());
     Fuzzer fuzzer(1);
     Gate sender(identity(0)), receiver(identity(1));
 
@@ -421,7 +403,7 @@ TEST(MembershipFuzz, NoiseStaysOut)
 /* The tag counts as right. The decoder accepts only messages, and reads only the datagram. */
 TEST(MembershipFuzz, TheDecoderTakesOnlyWhatTheEncoderMakes)
 {
-    const auto messages = one_of_each();
+    const auto messages = fuzz::one_of_each(some_view());
     const MessageKey key = MessageKey::make();
     Fuzzer fuzzer(3);
     int taken = 0;
