@@ -17,6 +17,7 @@
 #include "agent/coordinator/tier_flush.hpp"
 #include "protocol/cut/cut_protocol.hpp"
 #include "agent/coordinator/trace_recorder.hpp"
+#include "agent/coordinator/writing_turns.hpp"
 #include "agent/ranks/unprotected.hpp"
 #include "agent/base/worker_thread.hpp"
 #include "image/store/job_owner.hpp"
@@ -123,13 +124,6 @@ class Coordinator : public NodeEvents, private RankPages
         bool is_for_cap = false;
     };
 
-    /* A node's piece, which the node writes without interruption. */
-    struct Turn {
-        Node *node;
-        RankSnapshots snapshots;
-    };
-    using Turns = std::deque<Turn>; /* the first one writes now */
-
     /* Result of the thread that opens the job's directories. */
     struct Opened {
         std::optional<OpenedJob> job;         /* set if the job was not open */
@@ -158,7 +152,7 @@ class Coordinator : public NodeEvents, private RankPages
         std::optional<Manifest> on_nodes; /* set if only the nodes see the pieces and a
                                              NodeRecord is written */
         Lanes lanes;
-        std::vector<Turns> turns; /* with Sync-and-Stop */
+        WritingTurns turns; /* with Sync-and-Stop */
         std::uint64_t memory = 0;
         int standing = 0; /* as in WrittenPiece */
         FaultSummary faults;
@@ -190,10 +184,6 @@ class Coordinator : public NodeEvents, private RankPages
     Refusal obstacle() const;
     void refuse(const std::vector<Waiting> &clients, const Refusal &why);
     Lanes lanes(Stagger stagger) const;
-    void make_turns(const std::vector<std::uint64_t> &snapshots);
-    void begin_turn(const Turns &lane);
-    void end_turn(const Node &node);
-    void drop_turns(const Node &node);
     void wait_for_undo(Time since);
     void tick_undo(Time now);
     std::vector<Node *> nodes() const;

@@ -185,7 +185,8 @@ void Coordinator::trace(const action::Send &order)
 void Coordinator::perform(const action::Capture &capture)
 {
     CKPT_EXPECT(attempt_.pieces.empty() && attempt_.writing.empty());
-    make_turns(capture.snapshots);
+    attempt_.turns = {attempt_.lanes.empty() ? lanes(Stagger::node) : attempt_.lanes, where_,
+                      capture.snapshots};
     attempt_.writing = {where_.begin(), where_.end()};
     make_directory([this] { write_pieces(); });
 }
@@ -221,9 +222,7 @@ void Coordinator::write_pieces()
     if (machine_.phase() != Phase::write) {
         return; /* given up meanwhile */
     }
-    for (const Turns &lane : attempt_.turns) {
-        begin_turn(lane);
-    }
+    attempt_.turns.begin(attempt_.directory);
 }
 
 void Coordinator::perform(const action::OpenPieces &)

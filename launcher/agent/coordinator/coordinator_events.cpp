@@ -120,7 +120,7 @@ void Coordinator::node_gone(Node &node)
             rank_lost(rank);
         }
     }
-    drop_turns(node);
+    attempt_.turns.drop(node);
     std::erase(agents_, &node);
     if (flush_) {
         flush_->host_gone(node.host());
@@ -160,7 +160,7 @@ void Coordinator::written(Node &node, const WrittenPiece &written)
     attempt_.memory += written.memory;
     attempt_.standing += written.standing;
     attempt_.faults.add(written.faults);
-    end_turn(node);
+    attempt_.turns.end(node);
     CKPT_INVARIANT(attempt_.pieces.size() <= attempt_.writing.size());
     if (attempt_.pieces.size() == attempt_.writing.size()) {
         machine_.written(steady_clock::now());
@@ -203,6 +203,27 @@ std::vector<Node *> Coordinator::nodes() const
         }
     }
     return list;
+}
+
+/* Returns the ranks that are saved one after another. Requires that all ranks are present. */
+Lanes Coordinator::lanes(Stagger stagger) const
+{
+    const std::vector<Node *> list = nodes();
+    std::vector<std::string> servers(list.size());
+    std::vector<RankPlace> places;
+
+    for (std::size_t i = 0; stagger == Stagger::storage && i < list.size();
+         i++) {
+        servers[i] = list[i]->file_system().server();
+    }
+    for (int rank = 0; rank < machine_.rank_count(); rank++) {
+        Node *node = where_[rank];
+        auto at = std::find(list.begin(), list.end(), node) - list.begin();
+        CKPT_INVARIANT(node != nullptr && static_cast<std::size_t>(at) < list.size());
+        places.push_back(
+            {static_cast<int>(at), servers[at], node->memory_of(rank)});
+    }
+    return lanes_of(stagger, places);
 }
 
 /* Returns the nodes with their ranks, in the order of their first ranks. */
