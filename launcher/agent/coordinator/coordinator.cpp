@@ -83,7 +83,8 @@ Coordinator::Coordinator(const Settings &settings, WorkerThread &worker,
       machine_(rank_count, *this, machine_options(settings)),
       choice_(CutChoice::protocol_from(settings.protocol),
               CutChoice::stagger_from(settings.stagger)),
-      epoch_(settings.restart_number), interval_(settings.interval)
+      epoch_(settings.restart_number), interval_(settings.interval),
+      statistics_(interval_.is_periodic())
 {
     CKPT_EXPECT(rank_count > 0);
     remover_.run(step_back);
@@ -259,13 +260,12 @@ void Coordinator::give_up()
     if (machine_.phase() != Phase::idle) {
         failed(refusal_of_violation());
     }
-    last_error_ = refusal_of_violation();
-    note_unprotected(last_error_);
+    statistics_.give_up(refusal_of_violation(), steady_clock::now());
 }
 
 void Coordinator::refuse(const std::vector<Waiting> &clients, const Refusal &why)
 {
-    count_refusal(why);
+    statistics_.count_refusal(why);
     for (const Waiting &waiting : clients) {
         answer_refusal(waiting, why);
     }
@@ -316,7 +316,7 @@ void Coordinator::begin(std::vector<Waiting> clients, Time now, Protocol protoco
     const CutPlan plan{protocol, attempt_.lanes, attempt_.replayed, salvage_timeout,
                        attempt_.then != Then::go_on};
     told_phase_ = Phase::idle;
-    begun_ = begun_.value_or(now); /* a repetition keeps the time of the first attempt */
+    statistics_.attempt_begins(now);
     spdlog::info("checkpoint requested, epoch {}", epoch_ + 1);
     if (!attempt_.lanes.empty()) {
         spdlog::info("ranks take turns, in {} lanes", attempt_.lanes.size());
@@ -325,7 +325,7 @@ void Coordinator::begin(std::vector<Waiting> clients, Time now, Protocol protoco
         node->compare_clocks();
     }
     trace_.begin("sns", machine_.rank_count(), nodes_to_trace(), now);
-    trace_.set_refusals(given_up_before_);
+    trace_.set_refusals(statistics_.earlier_attempts());
     attempt_.files_mark = next_files_mark();
     machine_.request(++epoch_, now, plan);
     CKPT_INVARIANT(machine_.epoch() == epoch_);
@@ -385,28 +385,11 @@ Coordinator::Time Coordinator::next_periodic() const
     return *last_end_ + whole(interval_.value());
 }
 
-/* Only periodic checkpoints protect the job. Others do not count. */
-void Coordinator::note_unprotected(const Refusal &why)
-{
-    if (interval_.is_periodic()) {
-        unprotected_.failed(steady_clock::now(), why.text());
-    }
-}
-
-void Coordinator::count_refusal(const Refusal &why)
-{
-    refusals_[why.name()]++;
-}
-
 void Coordinator::tick_protection(Time now)
 {
-    if (!interval_.is_periodic()) {
-        return;
-    }
-    if (begun_ && machine_.phase() != Phase::idle && !machine_.is_settling()) {
-        unprotected_.under_way(*begun_, now, whole(interval_.value()));
-    }
-    if (auto news = unprotected_.news(now, whole(interval_.value()))) {
+    const bool is_under_way = machine_.phase() != Phase::idle && !machine_.is_settling();
+
+    if (auto news = statistics_.news(is_under_way, now, whole(interval_.value()))) {
         if (news->is_unprotected) {
             spdlog::error("the job is unprotected: {}", news->why);
         }
@@ -531,19 +514,11 @@ void Coordinator::fill(control::Status &status) const
         rank.state = machine_.state_name(rank.rank);
     }
     status.started = static_cast<double>(opener_.started()) * 1e-9;
-    status.committed = committed_count_;
-    status.failed = failed_count_;
-    const Refusal &last = store_error_.empty() ? last_error_ : store_error_;
-    status.last_error = last.detail();
-    status.last_refusal = last.name();
-    status.refusals = refusals_;
-    if (const auto since = unprotected_.since()) {
-        const std::chrono::duration<double> ago = steady_clock::now() - *since;
-        status.unprotected_since = static_cast<double>(now_nanoseconds()) * 1e-9 - ago.count();
+    statistics_.fill(status, steady_clock::now());
+    if (!store_error_.empty()) {
+        status.last_error = store_error_.detail();
+        status.last_refusal = store_error_.name();
     }
-    status.last = last_;
-    status.last_at = last_at_;
-    status.totals = totals_;
     status.pmix = pmix_events_.version();
     status.salvaged = salvaged_;
     status.capped = capped_;
@@ -613,9 +588,7 @@ Milestones Coordinator::milestones() const
     reached.agents = agents_.size();
     reached.is_saving = machine_.phase() != Phase::idle;
     reached.is_holding = is_holding();
-    reached.committed = committed_count_;
-    reached.failed = failed_count_;
-    reached.is_unprotected = unprotected_.since().has_value();
+    statistics_.fill(reached);
     if (flush_) {
         reached.flushed = flush_->flushed();
         reached.flushing = flush_->under_way();

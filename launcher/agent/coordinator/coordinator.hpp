@@ -8,6 +8,7 @@
 
 #include "agent/control/control.hpp"
 #include "agent/coordinator/job_opener.hpp"
+#include "agent/coordinator/launch_statistics.hpp"
 #include "agent/messages/launch_facts.hpp"
 #include "agent/coordinator/pmix_event_log.hpp"
 #include "agent/messages/milestones.hpp"
@@ -234,9 +235,6 @@ class Coordinator : public NodeEvents, private RankPages
     void learn();
     double cost_of_last() const;
     void note_progress();
-    void note_unprotected(const Refusal &why);
-    void count_refusal(const Refusal &why);
-    void note_attempt(const Refusal &why);
     void tick_protection(Time now);
     Manifest manifest() const;
     void remove_attempt();
@@ -261,7 +259,6 @@ class Coordinator : public NodeEvents, private RankPages
     Time next_of_phase(Time now) const;
     void fill_interval(control::Status &status) const;
     void fill_nodes(control::Status &status) const;
-    void count_committed(const control::Result &result);
     void answer(const Waiting &waiting, const control::Reply &reply);
     void answer_refusal(const Waiting &waiting, const Refusal &why);
 
@@ -312,16 +309,7 @@ class Coordinator : public NodeEvents, private RankPages
     Time last_progress_{};
     Phase told_phase_ = Phase::idle;
 
-    std::uint64_t committed_count_ = 0;
-    std::uint64_t failed_count_ = 0;
-    Refusal last_error_;
-    std::vector<Refusal> given_up_before_; /* earlier attempts of the present request */
-    RefusalCounts refusals_;               /* of requests and attempts of this launch */
-    control::Result last_;
-    double last_at_ = 0; /* seconds since 1970 */
-    control::Totals totals_;
-    Unprotected unprotected_;
-    std::optional<Time> begun_; /* when the attempt under way began */
+    LaunchStatistics statistics_;
     int proxy_ = -1;            /* the dead rank that a proxy replaces; -1: none */
     control::Salvage salvaged_; /* the newest one, of this launch or of an earlier one */
     LogCap cap_;

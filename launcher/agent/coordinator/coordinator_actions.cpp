@@ -36,7 +36,6 @@ namespace
 using std::chrono::steady_clock;
 
 constexpr auto longest_undo = std::chrono::seconds(2);
-constexpr std::size_t most_noted_attempts = 16;
 
 /* Whether the pieces hold each rank of the job once. */
 bool hold_all_ranks(const std::vector<Piece> &pieces, int rank_count)
@@ -513,16 +512,6 @@ std::string Coordinator::checkpoint_name() const
     return fmt::format("{}/{}", job_, attempt_.number);
 }
 
-/* The request is tried again. A request that waits gives the same reasons again and again. */
-void Coordinator::note_attempt(const Refusal &why)
-{
-    const bool is_new = given_up_before_.empty() || given_up_before_.back() != why;
-
-    if (is_new && given_up_before_.size() < most_noted_attempts) {
-        given_up_before_.push_back(why);
-    }
-}
-
 void Coordinator::perform(const action::Finish &finish)
 {
     std::vector<Waiting> clients = std::exchange(clients_, {});
@@ -530,29 +519,28 @@ void Coordinator::perform(const action::Finish &finish)
 
     if (finish.retry && !finish.committed && !clients.empty()) {
         spdlog::info("once more with Sync-and-Stop: {}", finish.reason.text());
-        note_attempt(finish.reason);
+        statistics_.note_attempt(finish.reason);
         start_once_more(std::move(clients), Protocol::sync_and_stop);
         return;
     }
     if (attempt_.once_more && !finish.committed && !clients.empty()) {
         spdlog::warn("once more: {}", finish.reason.text());
-        note_attempt(finish.reason);
+        statistics_.note_attempt(finish.reason);
         start_once_more(std::move(clients), choice_.protocol());
         return;
     }
     if (attempt_.replayed >= 0) {
         end_salvage(finish.committed ? attempt_.number : 0, finish.reason);
     } else if (!finish.committed && held_.any() && machine_.obstacle().empty() && proxy_ < 0) {
-        begun_.reset();
-        note_attempt(finish.reason);
+        statistics_.attempt_is_over();
+        statistics_.note_attempt(finish.reason);
         hold(std::move(clients));
         return;
     }
     end_held();
-    begun_.reset();
+    statistics_.attempt_is_over();
     if (finish.committed) {
         CKPT_INVARIANT(attempt_.number > 0 && !attempt_.pieces.empty());
-        unprotected_.committed();
         control::Result &result = attempt_.result;
         result.job = job_;
         result.number = attempt_.number;
@@ -567,8 +555,8 @@ void Coordinator::perform(const action::Finish &finish)
         result.logged_bytes = machine_.logged().bytes;
         result.timings = timings();
         reply.event = "result";
-        reply.result = last_ = result;
-        count_committed(result);
+        reply.result = result;
+        statistics_.count_committed(result);
         count_capped(clients, result.number);
         for (Node *node : nodes()) {
             if (node != nullptr) {
@@ -591,10 +579,9 @@ void Coordinator::perform(const action::Finish &finish)
         collect_garbage();
     } else {
         reply = control::error_reply(finish.reason);
-        failed_count_++;
-        last_error_ = finish.reason;
-        count_refusal(finish.reason);
-        note_unprotected(finish.reason);
+        statistics_.count_failed(finish.reason);
+        statistics_.count_refusal(finish.reason);
+        statistics_.note_unprotected(finish.reason, steady_clock::now());
         spdlog::error("checkpoint failed: {}", finish.reason.text());
     }
     for (const Waiting &waiting : clients) {
@@ -603,16 +590,6 @@ void Coordinator::perform(const action::Finish &finish)
     last_end_ = steady_clock::now();
     /* Runs after the actions that are still to be performed. */
     worker_.reply([this] { start_waiting(); });
-}
-
-void Coordinator::count_committed(const control::Result &result)
-{
-    committed_count_++;
-    last_at_ = static_cast<double>(now_nanoseconds()) * 1e-9;
-    totals_.bytes += result.bytes;
-    totals_.memory_bytes += result.memory_bytes;
-    totals_.seconds += result.timings.total;
-    totals_.stopped += result.timings.stop;
 }
 
 /*

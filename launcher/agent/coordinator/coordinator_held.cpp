@@ -161,7 +161,7 @@ void Coordinator::tick_held(Time now)
 void Coordinator::end_held()
 {
     held_.end();
-    given_up_before_.clear();
+    statistics_.request_is_over();
     if (std::exchange(held_since_, {}) != Time()) {
         tell_safe_point(CKPT_HELD_OVER);
     }
@@ -172,9 +172,8 @@ void Coordinator::drop_held(const Refusal &reason)
 {
     spdlog::warn("the checkpoint that waited is off: {}", reason.text());
     end_held();
-    failed_count_++;
-    last_error_ = reason;
-    count_refusal(reason);
+    statistics_.count_failed(reason);
+    statistics_.count_refusal(reason);
     last_end_ = steady_clock::now();
     for (const Waiting &waiting : std::exchange(held_clients_, {})) {
         answer_refusal(waiting, reason);

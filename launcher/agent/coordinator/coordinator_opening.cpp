@@ -96,7 +96,7 @@ void Coordinator::take_opened()
     } catch (const std::exception &error) {
         store_error_ = refusal_of(error, CKPT_REFUSAL_UNUSABLE_DIRECTORY);
         spdlog::error("{}", store_error_.text());
-        note_unprotected(store_error_);
+        statistics_.note_unprotected(store_error_, steady_clock::now());
     }
     if (store_ && lacks_journal() && !has_looked_for_journal && !unopened_.empty()) {
         begin_opening();
@@ -167,7 +167,7 @@ void Coordinator::tick_opening(Time now)
         is_opening_late_ = true;
         store_error_ = no_answer();
         spdlog::error("{}", store_error_.text());
-        note_unprotected(store_error_);
+        statistics_.note_unprotected(store_error_, now);
         tell_unopened();
     }
     const Refusal why_not = unopened_.empty() ? Refusal() : obstacle();
@@ -179,9 +179,8 @@ void Coordinator::tick_opening(Time now)
             const std::chrono::duration<double> longest = settings_.timeout;
             reason = no_answer().after(
                 fmt::format("not done after {}: ", format_seconds(longest.count())));
-            failed_count_++;
-            last_error_ = reason;
-            note_unprotected(reason);
+            statistics_.count_failed(reason);
+            statistics_.note_unprotected(reason, now);
         }
         refuse(clients, reason);
     }
