@@ -83,7 +83,8 @@ Coordinator::Coordinator(const Settings &settings, WorkerThread &worker,
       machine_(rank_count, *this, machine_options(settings)),
       choice_(CutChoice::protocol_from(settings.protocol),
               CutChoice::stagger_from(settings.stagger)),
-      epoch_(settings.restart_number), interval_(settings.interval),
+      epoch_(settings.restart_number), held_(rank_count, settings.timeout, held_hooks()),
+      joint_(rank_count), interval_(settings.interval),
       statistics_(interval_.is_periodic())
 {
     CKPT_EXPECT(rank_count > 0);
@@ -178,9 +179,8 @@ void Coordinator::request(ClientId client, Then then)
 
 void Coordinator::request(const Waiting &waiting)
 {
-    if (is_holding()) {
-        held_clients_.push_back(waiting);
-        tell_held();
+    if (held_.is_holding()) {
+        held_.add(waiting);
     } else if (machine_.phase() == Phase::idle) {
         start({waiting}, steady_clock::now(), choice_.protocol());
     } else if (machine_.may_join()) {
@@ -212,7 +212,7 @@ void Coordinator::client_gone(ClientId client)
         std::erase_if(waiting.clients, is);
     }
     std::erase_if(unopened_, [](const Unopened &waiting) { return waiting.clients.empty(); });
-    if (std::erase_if(held_clients_, is) > 0 && !is_holding()) {
+    if (held_.withdraw(client)) {
         drop_held({CKPT_REFUSAL_WITHDRAWN, "the request was withdrawn"});
     }
 }
@@ -300,7 +300,7 @@ void Coordinator::begin(std::vector<Waiting> clients, Time now, Protocol protoco
         protocol = Protocol::sync_and_stop;
     }
     clients_ = std::move(clients);
-    held_.begin();
+    held_.attempt_begins();
     attempt_ = {};
     for (const Waiting &waiting : clients_) {
         attempt_.then = std::max(attempt_.then, waiting.then);
@@ -352,7 +352,7 @@ void Coordinator::start_once_more(std::vector<Waiting> clients, Protocol protoco
 {
     last_end_ = steady_clock::now();
     worker_.reply([this, clients = std::move(clients), protocol] {
-        if (machine_.phase() == Phase::idle && !is_holding()) {
+        if (machine_.phase() == Phase::idle && !held_.is_holding()) {
             start(clients, steady_clock::now(), protocol);
             return;
         }
@@ -364,7 +364,7 @@ void Coordinator::start_once_more(std::vector<Waiting> clients, Protocol protoco
 
 void Coordinator::start_waiting()
 {
-    if (machine_.phase() == Phase::idle && !queue_.empty() && !is_holding()) {
+    if (machine_.phase() == Phase::idle && !queue_.empty() && !held_.is_holding()) {
         start(std::exchange(queue_, {}), steady_clock::now(),
               choice_.protocol());
     }
@@ -372,7 +372,7 @@ void Coordinator::start_waiting()
 
 bool Coordinator::idle() const
 {
-    return machine_.phase() == Phase::idle && queue_.empty() && !is_holding() &&
+    return machine_.phase() == Phase::idle && queue_.empty() && !held_.is_holding() &&
            !opening_.valid() && unopened_.empty() && remover_.idle() &&
            (!flush_ || flush_->idle()) && (!node_level_ || node_level_->idle());
 }
@@ -412,7 +412,7 @@ void Coordinator::tick(Time now)
     if (store_ && std::exchange(leftover_due_, false)) {
         flush_leftover();
     }
-    if (is_holding()) {
+    if (held_.is_holding()) {
         tick_held(now);
         return;
     }
@@ -446,7 +446,7 @@ Coordinator::Time Coordinator::next_of_phase(Time now) const
     if (machine_.phase() == Phase::idle && store_ && leftover_due_) {
         return now;
     }
-    if (machine_.phase() == Phase::idle && is_holding()) {
+    if (machine_.phase() == Phase::idle && held_.is_holding()) {
         return std::min(now + held_tick, std::max(now, held_.due()));
     }
     if (machine_.phase() != Phase::idle) {
@@ -501,9 +501,9 @@ void Coordinator::fill(control::Status &status) const
     if (machine_.phase() == Phase::idle) {
         status.phase = machine_.ending()              ? "ending"
                        : !machine_.obstacle().empty() ? control::starting
-                       : is_holding()                 ? "held"
+                       : held_.is_holding()           ? "held"
                                                       : "running";
-        status.waits_for = is_holding() ? held_.reason().text() : std::string();
+        status.waits_for = held_.is_holding() ? held_.reason().text() : std::string();
     } else {
         status.progress = progress(steady_clock::now());
     }
@@ -587,7 +587,7 @@ Milestones Coordinator::milestones() const
     reached.present = machine_.present();
     reached.agents = agents_.size();
     reached.is_saving = machine_.phase() != Phase::idle;
-    reached.is_holding = is_holding();
+    reached.is_holding = held_.is_holding();
     statistics_.fill(reached);
     if (flush_) {
         reached.flushed = flush_->flushed();

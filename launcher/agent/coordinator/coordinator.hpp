@@ -7,7 +7,10 @@
 #pragma once
 
 #include "agent/control/control.hpp"
+#include "agent/coordinator/checkpoint_request.hpp"
+#include "agent/coordinator/held_clients.hpp"
 #include "agent/coordinator/job_opener.hpp"
+#include "agent/coordinator/joint_request.hpp"
 #include "agent/coordinator/launch_statistics.hpp"
 #include "agent/messages/launch_facts.hpp"
 #include "agent/coordinator/pmix_event_log.hpp"
@@ -25,7 +28,6 @@
 #include "image/store/node_record.hpp"
 #include "image/store/store.hpp"
 #include "protocol/cut_choice.hpp"
-#include "protocol/held_request.hpp"
 #include "protocol/lanes.hpp"
 #include "protocol/log_cap.hpp"
 
@@ -39,16 +41,6 @@
 
 namespace ckpt
 {
-
-/* Identifies a command of `ckpt` that waits for its answer. */
-using ClientId = std::uint64_t;
-
-/* What the ranks do after a checkpoint: control::Request::then. */
-enum class Then {
-    go_on,
-    move,
-    kill
-};
 
 class Coordinator : public NodeEvents, private RankPages
 {
@@ -115,15 +107,7 @@ class Coordinator : public NodeEvents, private RankPages
     void undone(Node &node) override;
 
   private:
-    /* A request by a command, by a rank whose program asks for a checkpoint, or by neither: a
-     * periodic checkpoint, or one for LogCap. */
-    struct Waiting {
-        ClientId client;
-        Then then = Then::go_on;
-        int rank = -1;
-        std::uint64_t number = 0; /* number of the rank's request */
-        bool is_for_cap = false;
-    };
+    using Waiting = CheckpointRequest;
 
     /* Result of the thread that opens the job's directories. */
     struct Opened {
@@ -198,10 +182,8 @@ class Coordinator : public NodeEvents, private RankPages
     void request(const Waiting &waiting);
     void rank_asks(int rank, const ckpt_message &message);
     void drop_asks(const Refusal &reason);
-    bool rank_of_held(int rank, const ckpt_message &message);
-    bool is_holding() const { return !held_clients_.empty(); }
+    HeldClients::Hooks held_hooks();
     void hold(std::vector<Waiting> clients);
-    void tell_held();
     void tell_safe_point(std::uint64_t number);
     void tick_held(Time now);
     void drop_held(const Refusal &reason);
@@ -297,10 +279,8 @@ class Coordinator : public NodeEvents, private RankPages
     std::vector<Waiting> clients_; /* of the attempt under way */
     std::vector<Waiting> queue_;
     bool leftover_due_ = false; /* flush_leftover() is due as soon as no checkpoint is under way */
-    HeldRequest held_;          /* of the attempt under way, and then until the next attempt */
-    std::vector<Waiting> held_clients_;
-    Time held_since_{};
-    std::map<int, std::uint64_t> asked_by_all_; /* numbers of the ranks' requests, by rank */
+    HeldClients held_;
+    JointRequest joint_;
     /* when the latest checkpoint ended, or when all ranks were there */
     std::optional<Time> last_end_;
     CheckpointInterval interval_;

@@ -531,7 +531,7 @@ void Coordinator::perform(const action::Finish &finish)
     }
     if (attempt_.replayed >= 0) {
         end_salvage(finish.committed ? attempt_.number : 0, finish.reason);
-    } else if (!finish.committed && held_.any() && machine_.obstacle().empty() && proxy_ < 0) {
+    } else if (!finish.committed && held_.is_refused() && machine_.obstacle().empty() && proxy_ < 0) {
         statistics_.attempt_is_over();
         statistics_.note_attempt(finish.reason);
         hold(std::move(clients));

@@ -59,7 +59,11 @@ void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t,
 void Coordinator::rank_said(int rank, const ckpt_message &message)
 {
     CKPT_EXPECT(rank >= 0 && rank < machine_.rank_count());
-    if (rank_of_held(rank, message)) {
+    if (message.type == CKPT_MSG_ASK) {
+        rank_asks(rank, message);
+        return;
+    }
+    if (held_.rank_said(rank, message, epoch_)) {
         return;
     }
     Time now = steady_clock::now();
@@ -94,7 +98,7 @@ void Coordinator::rank_gone(int rank)
     CKPT_EXPECT(rank >= 0 && rank < machine_.rank_count());
     drop_asks(refusal(CKPT_REFUSAL_RANK_DIED, "rank {} has died", rank));
     pmix_events_.exited(rank, steady_clock::now());
-    held_.exited(rank);
+    held_.rank_exited(rank);
     machine_.exited(rank, steady_clock::now());
     perform();
     where_[rank] = nullptr;
@@ -105,7 +109,7 @@ void Coordinator::rank_lost(int rank)
 {
     CKPT_EXPECT(rank >= 0 && rank < machine_.rank_count());
     drop_asks(refusal(CKPT_REFUSAL_AGENT_LOST, "the agent of rank {} was lost", rank));
-    held_.exited(rank);
+    held_.rank_exited(rank);
     machine_.agent_lost(rank, steady_clock::now());
     perform();
     where_[rank] = nullptr;

@@ -38,7 +38,7 @@ void Coordinator::proxy_here(Node &node, int rank, const RankCut &cut)
     where_[rank] = &node;
     machine_.hello(rank, cut, steady_clock::now());
     perform();
-    if (is_holding()) {
+    if (held_.is_holding()) {
         drop_held(refusal(CKPT_REFUSAL_RANK_DIED, "rank {} has died", rank));
     }
     queue_.push_back({0, Then::kill});
