@@ -79,13 +79,15 @@ Coordinator::Coordinator(const Settings &settings, WorkerThread &worker,
                          Answer answer, Hooks hooks)
     : settings_(settings), worker_(worker), answer_(std::move(answer)),
       hooks_(std::move(hooks)),
-      facts_(facts), opener_(settings, facts.launcher_pid), where_(rank_count), hosts_(rank_count),
+      facts_(facts), opener_(settings, facts.launcher_pid),
+      unopened_(settings.timeout), where_(rank_count), hosts_(rank_count),
       machine_(rank_count, *this, machine_options(settings)),
       choice_(CutChoice::protocol_from(settings.protocol),
               CutChoice::stagger_from(settings.stagger)),
       epoch_(settings.restart_number), held_(rank_count, settings.timeout, held_hooks()),
       joint_(rank_count), interval_(settings.interval),
-      statistics_(interval_.is_periodic())
+      statistics_(interval_.is_periodic()),
+      opening_(worker, [this] { take_opened(); })
 {
     CKPT_EXPECT(rank_count > 0);
     remover_.run(step_back);
@@ -208,10 +210,7 @@ void Coordinator::client_gone(ClientId client)
     };
     std::erase_if(clients_, is);
     std::erase_if(queue_, is);
-    for (Unopened &waiting : unopened_) {
-        std::erase_if(waiting.clients, is);
-    }
-    std::erase_if(unopened_, [](const Unopened &waiting) { return waiting.clients.empty(); });
+    unopened_.withdraw(client);
     if (held_.withdraw(client)) {
         drop_held({CKPT_REFUSAL_WITHDRAWN, "the request was withdrawn"});
     }
@@ -373,7 +372,7 @@ void Coordinator::start_waiting()
 bool Coordinator::idle() const
 {
     return machine_.phase() == Phase::idle && queue_.empty() && !held_.is_holding() &&
-           !opening_.valid() && unopened_.empty() && remover_.idle() &&
+           !opening_.is_under_way() && unopened_.empty() && remover_.idle() &&
            (!flush_ || flush_->idle()) && (!node_level_ || node_level_->idle());
 }
 
@@ -432,7 +431,9 @@ Coordinator::Time Coordinator::next_tick(Time now) const
 {
     const Time next = next_of_phase(now);
 
-    return opening_.valid() ? std::min(next, next_of_opening()) : next;
+    return opening_.is_under_way()
+               ? std::min({next, opening_.late_at(), unopened_.overdue_at()})
+               : next;
 }
 
 Coordinator::Time Coordinator::next_of_phase(Time now) const

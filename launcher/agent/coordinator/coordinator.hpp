@@ -10,6 +10,7 @@
 #include "agent/coordinator/checkpoint_request.hpp"
 #include "agent/coordinator/held_clients.hpp"
 #include "agent/coordinator/job_opener.hpp"
+#include "agent/coordinator/job_opening.hpp"
 #include "agent/coordinator/joint_request.hpp"
 #include "agent/coordinator/launch_statistics.hpp"
 #include "agent/messages/launch_facts.hpp"
@@ -21,6 +22,7 @@
 #include "agent/coordinator/tier_flush.hpp"
 #include "protocol/cut/cut_protocol.hpp"
 #include "agent/coordinator/trace_recorder.hpp"
+#include "agent/coordinator/unopened_requests.hpp"
 #include "agent/coordinator/writing_turns.hpp"
 #include "agent/ranks/unprotected.hpp"
 #include "agent/base/worker_thread.hpp"
@@ -33,7 +35,6 @@
 
 #include <deque>
 #include <functional>
-#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -109,19 +110,6 @@ class Coordinator : public NodeEvents, private RankPages
   private:
     using Waiting = CheckpointRequest;
 
-    /* Result of the thread that opens the job's directories. */
-    struct Opened {
-        std::optional<OpenedJob> job;         /* set if the job was not open */
-        std::optional<OpenedJournal> journal; /* set if a request waits for it */
-    };
-
-    /* Requests that wait until the job's directories are open. */
-    struct Unopened {
-        std::vector<Waiting> clients;
-        Protocol protocol;
-        Time until;
-    };
-
     /* State of the checkpoint under way. */
     struct Attempt {
         std::uint64_t number = 0;
@@ -163,7 +151,6 @@ class Coordinator : public NodeEvents, private RankPages
     void wait_until_opened(std::vector<Waiting> clients, Protocol protocol);
     void start_unopened();
     void tick_opening(Time now);
-    Time next_of_opening() const;
     Refusal no_answer() const;
     void tell_unopened();
     Refusal obstacle() const;
@@ -254,10 +241,7 @@ class Coordinator : public NodeEvents, private RankPages
     std::filesystem::path file_journal_; /* directory of the job's file journal; empty: not made
                                             yet */
     std::uint64_t files_mark_ = 0;       /* the greatest mark in the journal */
-    std::future<Opened> opening_;        /* valid: the directories are being opened */
-    Time opening_since_{};
-    bool is_opening_late_ = false; /* whether a message about the delay was sent */
-    std::deque<Unopened> unopened_;
+    UnopenedRequests unopened_;
     Refusal store_error_;
     std::optional<Store> store_;
     std::shared_ptr<JobOwnership> ownership_; /* lives as long as store_; the workers use it as
@@ -298,9 +282,9 @@ class Coordinator : public NodeEvents, private RankPages
 
     std::unique_ptr<TierFlush> flush_;      /* null: no slow tier */
     std::unique_ptr<NodeLevel> node_level_; /* null: no slow tier */
-    /* this thread and the next come last, so that their work ends before other members are
-     * destroyed */
-    WorkerThread opening_thread_;
+    /* this object and the next come last, so that the work of their threads ends before other
+     * members are destroyed */
+    JobOpening opening_;
     WorkerThread remover_;
 };
 
