@@ -80,8 +80,8 @@ Coordinator::Coordinator(const Settings &settings, WorkerThread &worker,
     : settings_(settings), worker_(worker), answer_(std::move(answer)),
       hooks_(std::move(hooks)),
       facts_(facts), opener_(settings, facts.launcher_pid),
-      unopened_(settings.timeout), where_(rank_count), hosts_(rank_count),
-      machine_(rank_count, *this, machine_options(settings)),
+      unopened_(settings.timeout), places_(rank_count),
+      machine_(rank_count, places_, machine_options(settings)),
       choice_(CutChoice::protocol_from(settings.protocol),
               CutChoice::stagger_from(settings.stagger)),
       epoch_(settings.restart_number), held_(rank_count, settings.timeout, held_hooks()),
@@ -159,13 +159,13 @@ void Coordinator::answer(const Waiting &waiting, const control::Reply &reply)
     if (waiting.client != 0) { /* 0: a periodic checkpoint, or a rank */
         answer_(waiting.client, reply);
     }
-    if (waiting.rank >= 0 && reply.event != "progress" && where_[waiting.rank] != nullptr) {
-        where_[waiting.rank]->send({waiting.rank,
-                                    CKPT_MSG_ANSWER,
-                                    true,
-                                    {.answer = {waiting.number}},
-                                    control::refusal_of(reply).text()},
-                                   epoch_);
+    if (waiting.rank >= 0 && reply.event != "progress") {
+        places_.send({waiting.rank,
+                      CKPT_MSG_ANSWER,
+                      true,
+                      {.answer = {waiting.number}},
+                      control::refusal_of(reply).text()},
+                     epoch_);
     }
 }
 
@@ -226,29 +226,13 @@ bool Coordinator::can_name_logs() const
     return log.native().size() < sizeof(ckpt_message::text);
 }
 
-/* Pieces are named after nodes, so two nodes with one name would overwrite each other's piece.
- * Returns why no checkpoint can be taken, or nothing. */
-Refusal Coordinator::name_of_two_nodes() const
-{
-    std::map<std::string, const Node *> named;
-
-    for (const Node *node : where_) {
-        if (node != nullptr && named.try_emplace(node->host(), node).first->second != node) {
-            return refusal(CKPT_REFUSAL_SAME_HOST_NAMES,
-                           "two nodes have the name {}: give each its own (CKPT_HOST)",
-                           node->host());
-        }
-    }
-    return {};
-}
-
 /* Returns why no checkpoint can be taken now, or nothing. */
 Refusal Coordinator::obstacle() const
 {
     const Refusal obstacle =
         is_unsound() ? refusal_of_violation() : machine_.obstacle();
 
-    return obstacle.empty() ? name_of_two_nodes() : obstacle;
+    return obstacle.empty() ? places_.obstacle() : obstacle;
 }
 
 /* Lets the checkpoint under way fail, after a violated invariant of this agent. obstacle() refuses
@@ -291,7 +275,7 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
 void Coordinator::begin(std::vector<Waiting> clients, Time now, Protocol protocol)
 {
     CKPT_EXPECT(machine_.phase() == Phase::idle && store_ && ownership_ != nullptr);
-    CKPT_EXPECT(std::ranges::find(where_, nullptr) == where_.end()); /* all ranks are here */
+    CKPT_EXPECT(places_.is_complete());
     if (protocol != Protocol::sync_and_stop && !can_name_logs()) {
         spdlog::warn("the path of {} is too long for other protocols than "
                      "Sync-and-Stop",
@@ -311,7 +295,7 @@ void Coordinator::begin(std::vector<Waiting> clients, Time now, Protocol protoco
     }
     attempt_.cpu_before = process_cpu_seconds();
     attempt_.stagger = choice_.stagger();
-    attempt_.lanes = lanes(attempt_.stagger);
+    attempt_.lanes = places_.lanes(attempt_.stagger);
     const CutPlan plan{protocol, attempt_.lanes, attempt_.replayed, salvage_timeout,
                        attempt_.then != Then::go_on};
     told_phase_ = Phase::idle;
@@ -320,10 +304,10 @@ void Coordinator::begin(std::vector<Waiting> clients, Time now, Protocol protoco
     if (!attempt_.lanes.empty()) {
         spdlog::info("ranks take turns, in {} lanes", attempt_.lanes.size());
     }
-    for (Node *node : std::set<Node *>(where_.begin(), where_.end())) {
+    for (Node *node : places_.nodes()) {
         node->compare_clocks();
     }
-    trace_.begin("sns", machine_.rank_count(), nodes_to_trace(), now);
+    trace_.begin("sns", machine_.rank_count(), places_.to_trace(), now);
     trace_.set_refusals(statistics_.earlier_attempts());
     attempt_.files_mark = next_files_mark();
     machine_.request(++epoch_, now, plan);
@@ -535,7 +519,7 @@ void Coordinator::fill(control::Status &status) const
         status.redundancy_error = node_level_->error();
     }
     fill_interval(status);
-    fill_nodes(status);
+    places_.fill(status);
 }
 
 void Coordinator::fill_interval(control::Status &status) const
@@ -553,40 +537,12 @@ void Coordinator::fill_interval(control::Status &status) const
     }
 }
 
-/* Fills in where ranks are or last were, also for nodes whose agent was lost. */
-void Coordinator::fill_nodes(control::Status &status) const
-{
-    std::map<std::string, std::size_t> index;
-
-    CKPT_INVARIANT(std::ssize(hosts_) == machine_.rank_count());
-    for (int rank = 0; rank < machine_.rank_count(); rank++) {
-        if (hosts_[rank].empty()) {
-            continue;
-        }
-        auto [entry, is_new] = index.try_emplace(hosts_[rank], status.nodes.size());
-        if (is_new) {
-            status.nodes.push_back({hosts_[rank], {}, false});
-        }
-        control::NodeStatus &node = status.nodes[entry->second];
-        if (!node.ranks.empty() && node.ranks.back().second == rank - 1) {
-            node.ranks.back().second = rank;
-        } else {
-            node.ranks.emplace_back(rank, rank);
-        }
-    }
-    for (const Node *agent : agents_) {
-        if (auto entry = index.find(agent->host()); entry != index.end()) {
-            status.nodes[entry->second].connected = true;
-        }
-    }
-}
-
 Milestones Coordinator::milestones() const
 {
     Milestones reached;
 
     reached.present = machine_.present();
-    reached.agents = agents_.size();
+    reached.agents = places_.agents().size();
     reached.is_saving = machine_.phase() != Phase::idle;
     reached.is_holding = held_.is_holding();
     statistics_.fill(reached);

@@ -21,6 +21,7 @@
 #include "agent/base/settings.hpp"
 #include "agent/coordinator/tier_flush.hpp"
 #include "protocol/cut/cut_protocol.hpp"
+#include "agent/coordinator/rank_places.hpp"
 #include "agent/coordinator/trace_recorder.hpp"
 #include "agent/coordinator/unopened_requests.hpp"
 #include "agent/coordinator/writing_turns.hpp"
@@ -43,7 +44,7 @@
 namespace ckpt
 {
 
-class Coordinator : public NodeEvents, private RankPages
+class Coordinator : public NodeEvents
 {
   public:
     using Time = CutProtocol::Time;
@@ -137,11 +138,6 @@ class Coordinator : public NodeEvents, private RankPages
         double cpu_before = 0; /* CPU seconds of this agent when the attempt began */
     };
 
-    std::vector<ckpt_clock> clocks(int rank) const override;
-    std::uint64_t sent(int from, int to) const override;
-    std::uint64_t received(int to, int from) const override;
-
-    std::vector<TraceNode> nodes_to_trace() const;
     void choose_name(const LaunchFacts &facts);
     bool lacks_journal() const;
     void open_at_start();
@@ -155,16 +151,13 @@ class Coordinator : public NodeEvents, private RankPages
     void tell_unopened();
     Refusal obstacle() const;
     void refuse(const std::vector<Waiting> &clients, const Refusal &why);
-    Lanes lanes(Stagger stagger) const;
     void wait_for_undo(Time since);
     void tick_undo(Time now);
-    std::vector<Node *> nodes() const;
     SweepPlan sweep_plan() const;
     void open_sweeps();
     void finish_opening();
     JobState job_state(const char *state) const;
     void write_job_state(const JobState &state);
-    Refusal name_of_two_nodes() const;
     bool can_name_logs() const;
     void request(const Waiting &waiting);
     void rank_asks(int rank, const ckpt_message &message);
@@ -193,6 +186,7 @@ class Coordinator : public NodeEvents, private RankPages
     void perform(const action::Capture &capture);
     void perform(const action::OpenPieces &open);
     void perform(const action::ClosePieces &close);
+    void begin_writing();
     void make_directory(std::function<void()> then);
     void open_pieces();
     void perform(const action::Commit &commit);
@@ -213,7 +207,6 @@ class Coordinator : public NodeEvents, private RankPages
     void protect_leftover(const NodeRecord &newest);
     TierFlush::Hooks flush_hooks();
     NodeLevel::Hooks node_level_hooks();
-    Node *agent_of(const std::string &host) const;
     std::filesystem::path records() const { return opener_.records(job_); }
     std::string copy_piece(const TierCopy &copy, const Piece &piece);
     void secure_before_kill();
@@ -227,7 +220,6 @@ class Coordinator : public NodeEvents, private RankPages
     Time next_periodic() const;
     Time next_of_phase(Time now) const;
     void fill_interval(control::Status &status) const;
-    void fill_nodes(control::Status &status) const;
     void answer(const Waiting &waiting, const control::Reply &reply);
     void answer_refusal(const Waiting &waiting, const Refusal &why);
 
@@ -247,10 +239,7 @@ class Coordinator : public NodeEvents, private RankPages
     std::shared_ptr<JobOwnership> ownership_; /* lives as long as store_; the workers use it as
                                                  well */
     std::uint64_t least_number_ = 1;          /* lowest number that no checkpoint has used */
-    std::vector<Node *> where_;               /* by rank; null: the rank is not connected */
-    std::vector<std::string> hosts_;          /* by rank: the rank's latest host; empty: none yet */
-    std::vector<Node *> agents_;              /* agents that ranks have connected to */
-    std::set<std::string> apart_;             /* hosts with their own directory of checkpoints */
+    RankPlaces places_;
     CutProtocol machine_;
     std::deque<Action> due_; /* actions of the machine that are still to be performed */
     CutChoice choice_;

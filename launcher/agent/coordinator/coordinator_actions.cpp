@@ -98,11 +98,11 @@ void Coordinator::perform()
         const Action next = std::move(due_.front());
         due_.pop_front();
         if (auto *set = std::get_if<action::SetTargets>(&next)) {
-            if (Node *node = where_[set->rank]) {
+            if (Node *node = places_.node_of(set->rank)) {
                 node->set_targets(set->rank, set->targets);
             }
         } else if (auto *set = std::get_if<action::SetExpected>(&next)) {
-            if (Node *node = where_[set->rank]) {
+            if (Node *node = places_.node_of(set->rank)) {
                 node->set_expected(set->rank, set->expected);
             }
         } else if (auto *send = std::get_if<action::Send>(&next)) {
@@ -110,7 +110,7 @@ void Coordinator::perform()
         } else if (std::holds_alternative<action::OpenPieces>(next)) {
             perform(action::OpenPieces{});
         } else if (auto *add = std::get_if<action::AddToPiece>(&next)) {
-            if (Node *node = where_[add->rank]) {
+            if (Node *node = places_.node_of(add->rank)) {
                 node->add_to_piece(add->rank, add->snapshot);
             }
         } else if (std::holds_alternative<action::ClosePieces>(next)) {
@@ -165,8 +165,7 @@ void Coordinator::perform(const action::Send &given)
         order.body.request.files_mark = attempt_.files_mark;
         order.text = directory_of_files();
     }
-    if (Node *node = where_[order.rank]) {
-        node->send(order, machine_.epoch());
+    if (places_.send(order, machine_.epoch())) {
         trace(order);
     }
 }
@@ -181,12 +180,21 @@ void Coordinator::trace(const action::Send &order)
     }
 }
 
+/* All nodes are about to write a piece. */
+void Coordinator::begin_writing()
+{
+    const std::vector<Node *> list = places_.nodes();
+
+    attempt_.writing = {list.begin(), list.end()};
+}
+
 void Coordinator::perform(const action::Capture &capture)
 {
     CKPT_EXPECT(attempt_.pieces.empty() && attempt_.writing.empty());
-    attempt_.turns = {attempt_.lanes.empty() ? lanes(Stagger::node) : attempt_.lanes, where_,
-                      capture.snapshots};
-    attempt_.writing = {where_.begin(), where_.end()};
+    const bool is_staggered = !attempt_.lanes.empty();
+    const Lanes lanes = is_staggered ? attempt_.lanes : places_.lanes(Stagger::node);
+    attempt_.turns = {lanes, places_.by_rank(), capture.snapshots};
+    begin_writing();
     make_directory([this] { write_pieces(); });
 }
 
@@ -227,7 +235,7 @@ void Coordinator::write_pieces()
 void Coordinator::perform(const action::OpenPieces &)
 {
     CKPT_EXPECT(attempt_.pieces.empty() && attempt_.writing.empty());
-    attempt_.writing = {where_.begin(), where_.end()};
+    begin_writing();
     make_directory([this] { open_pieces(); });
 }
 
@@ -248,8 +256,8 @@ void Coordinator::open_pieces()
 SweepPlan Coordinator::sweep_plan() const
 {
     SweepPlan plan;
-    std::vector<TraceNode> ranks = nodes_to_trace();
-    std::vector<Node *> list = nodes();
+    std::vector<TraceNode> ranks = places_.to_trace();
+    std::vector<Node *> list = places_.nodes();
     CKPT_INVARIANT(ranks.size() == list.size());
     auto count = static_cast<SweepTopology::Node>(list.size());
 
@@ -266,7 +274,7 @@ SweepPlan Coordinator::sweep_plan() const
 
 void Coordinator::open_sweeps()
 {
-    std::vector<Node *> list = nodes();
+    std::vector<Node *> list = places_.nodes();
     SweepPlan plan = sweep_plan();
 
     trace_.set_sides(plan.sides);
@@ -301,7 +309,7 @@ void Coordinator::sweep_failed(Node &node, const std::string &reason)
 
 void Coordinator::finish_opening()
 {
-    CKPT_INVARIANT(attempt_.opening.size() <= agents_.size());
+    CKPT_INVARIANT(attempt_.opening.size() <= places_.agents().size());
     if (attempt_.opening.empty()) {
         machine_.opened(steady_clock::now());
         perform();
@@ -310,15 +318,8 @@ void Coordinator::finish_opening()
 
 void Coordinator::perform(const action::ClosePieces &)
 {
-    std::map<Node *, std::vector<int>> by_node;
-
-    for (int rank = 0; rank < machine_.rank_count(); rank++) {
-        by_node[where_[rank]].push_back(rank);
-    }
-    for (auto &[node, ranks] : by_node) {
-        if (node != nullptr) {
-            node->close_piece(ranks);
-        }
+    for (Node *node : places_.nodes()) {
+        node->close_piece(places_.ranks_on(*node));
     }
 }
 
@@ -382,7 +383,7 @@ void Coordinator::perform(const action::Commit &)
             const bool is_noted = may_be_apart && (is_on_nodes || !apart.empty()) &&
                                   note(manifest, directory, records);
             worker_.reply([this, manifest, apart, is_noted] {
-                apart_ = apart;
+                places_.set_apart(apart);
                 attempt_.result.bytes = manifest.bytes();
                 if (is_noted) {
                     attempt_.on_nodes = manifest;
@@ -500,10 +501,8 @@ void Coordinator::perform(const action::Kill &)
     if (killed_) {
         hooks_.ends(checkpoint_name());
     }
-    for (Node *node : std::set<Node *>(where_.begin(), where_.end())) {
-        if (node != nullptr) {
-            node->kill();
-        }
+    for (Node *node : places_.nodes()) {
+        node->kill();
     }
 }
 
@@ -531,7 +530,8 @@ void Coordinator::perform(const action::Finish &finish)
     }
     if (attempt_.replayed >= 0) {
         end_salvage(finish.committed ? attempt_.number : 0, finish.reason);
-    } else if (!finish.committed && held_.is_refused() && machine_.obstacle().empty() && proxy_ < 0) {
+    } else if (!finish.committed && held_.is_refused() && machine_.obstacle().empty() &&
+               proxy_ < 0) {
         statistics_.attempt_is_over();
         statistics_.note_attempt(finish.reason);
         hold(std::move(clients));
@@ -558,10 +558,8 @@ void Coordinator::perform(const action::Finish &finish)
         reply.result = result;
         statistics_.count_committed(result);
         count_capped(clients, result.number);
-        for (Node *node : nodes()) {
-            if (node != nullptr) {
-                node->committed(attempt_.number);
-            }
+        for (Node *node : places_.nodes()) {
+            node->committed(attempt_.number);
         }
         learn();
         interval_.learn(cost_of_last());

@@ -26,10 +26,10 @@ bool Coordinator::watches_logs() const
 /* During a salvage the survivors are about to be saved anyway. */
 void Coordinator::tick_cap(Time now)
 {
-    if (!watches_logs() || proxy_ >= 0 || where_.front() == nullptr || !queue_.empty()) {
+    if (!watches_logs() || proxy_ >= 0 || places_.node_of(0) == nullptr || !queue_.empty()) {
         return;
     }
-    const auto state = where_.front()->independent();
+    const auto state = places_.node_of(0)->independent();
     if (!state) {
         return;
     }

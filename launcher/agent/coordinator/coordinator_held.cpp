@@ -58,9 +58,7 @@ HeldClients::Hooks Coordinator::held_hooks()
 void Coordinator::tell_safe_point(std::uint64_t number)
 {
     for (int rank = 0; rank < machine_.rank_count(); rank++) {
-        if (Node *node = where_[rank]) {
-            node->send({rank, CKPT_MSG_HELD, true, {.held = {number}}, {}}, epoch_);
-        }
+        places_.send({rank, CKPT_MSG_HELD, true, {.held = {number}}, {}}, epoch_);
     }
 }
 
@@ -87,7 +85,7 @@ void Coordinator::tick_held(Time now)
     } else if (now >= held_.due()) {
         start(held_.take(), now, choice_.protocol());
     } else {
-        held_.look(*this, now);
+        held_.look(places_, now);
     }
 }
 

@@ -54,10 +54,12 @@ class Pages : public RankPages
 class Holding : public testing::Test
 {
   protected:
-    HeldClients held_{4, 60s, {[this](const CheckpointRequest &client, const control::Reply &reply) {
-                                   replies_.emplace_back(client.client, reply);
-                               },
-                               [this](std::uint64_t number) { safe_points_.push_back(number); }}};
+    const HeldClients::Hooks hooks_{
+        [this](const CheckpointRequest &client, const control::Reply &reply) {
+            replies_.emplace_back(client.client, reply);
+        },
+        [this](std::uint64_t number) { safe_points_.push_back(number); }};
+    HeldClients held_{4, 60s, hooks_};
     const HeldClients::Time begin_ = std::chrono::steady_clock::now();
     std::vector<std::pair<ClientId, control::Reply>> replies_;
     std::vector<std::uint64_t> safe_points_;
@@ -156,8 +158,9 @@ TEST_F(Holding, ARequestDoesNotWaitLongerThanItsTimeLimit)
 {
     hold();
     EXPECT_TRUE(held_.overdue(begin_ + 60s - 1ns).empty());
-    EXPECT_EQ("not done after 1 min 0 s: rank 1 and 1 more: not at a safe point [awaits-safe-point]",
-              held_.overdue(begin_ + 60s).text());
+    const Refusal overdue = held_.overdue(begin_ + 60s);
+    EXPECT_EQ(CKPT_REFUSAL_AWAITS_SAFE_POINT, overdue.identity());
+    EXPECT_EQ("not done after 1 min 0 s: rank 1 and 1 more: not at a safe point", overdue.detail());
     /* Another attempt for the same request. */
     const HeldClients::Requests clients = held_.take();
     held_.attempt_begins();
