@@ -411,6 +411,27 @@ void Coordinator::tick(Time now)
     }
 }
 
+/* Whether logs have a limit. All ranks have been present, and are on one node if there is a
+ * page. */
+bool Coordinator::watches_logs() const
+{
+    return settings_.protocol == CutChoice::independent && last_end_;
+}
+
+/* During a salvage the survivors are about to be saved anyway. */
+void Coordinator::tick_cap(Time now)
+{
+    const Node *node = places_.node_of(0);
+
+    if (!watches_logs() || proxy_ >= 0 || node == nullptr || !queue_.empty()) {
+        return;
+    }
+    const auto state = node->independent();
+    if (state && logs_.is_due(*state, now, *last_end_) && machine_.obstacle().empty()) {
+        start({logs_.begin()}, now, choice_.protocol());
+    }
+}
+
 Coordinator::Time Coordinator::next_tick(Time now) const
 {
     const Time next = next_of_phase(now);
@@ -506,7 +527,7 @@ void Coordinator::fill(control::Status &status) const
     }
     status.pmix = pmix_events_.version();
     status.salvaged = salvaged_;
-    status.capped = capped_;
+    status.capped = logs_.capped();
     if (flush_) {
         status.flushed = flush_->flushed();
         status.flushing = flush_->under_way();

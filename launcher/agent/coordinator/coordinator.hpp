@@ -7,6 +7,7 @@
 #pragma once
 
 #include "agent/control/control.hpp"
+#include "agent/coordinator/capped_logs.hpp"
 #include "agent/coordinator/checkpoint_request.hpp"
 #include "agent/coordinator/held_clients.hpp"
 #include "agent/coordinator/job_opener.hpp"
@@ -32,7 +33,6 @@
 #include "image/store/store.hpp"
 #include "protocol/cut_choice.hpp"
 #include "protocol/lanes.hpp"
-#include "protocol/log_cap.hpp"
 
 #include <deque>
 #include <functional>
@@ -171,7 +171,6 @@ class Coordinator : public NodeEvents
     void end_salvage(std::uint64_t number, const Refusal &why);
     bool watches_logs() const;
     void tick_cap(Time now);
-    void count_capped(const std::vector<Waiting> &clients, std::uint64_t number);
     void start(std::vector<Waiting> clients, Time now, Protocol protocol);
     void begin(std::vector<Waiting> clients, Time now, Protocol protocol);
     std::uint64_t next_files_mark();
@@ -265,8 +264,7 @@ class Coordinator : public NodeEvents
     LaunchStatistics statistics_;
     int proxy_ = -1;            /* the dead rank that a proxy replaces; -1: none */
     control::Salvage salvaged_; /* the newest one, of this launch or of an earlier one */
-    LogCap cap_;
-    control::Capped capped_;
+    CappedLogs logs_;
     std::string ended_as_; /* final state of the job; "" while the job runs */
 
     std::unique_ptr<TierFlush> flush_;      /* null: no slow tier */

@@ -557,7 +557,7 @@ void Coordinator::perform(const action::Finish &finish)
         reply.event = "result";
         reply.result = result;
         statistics_.count_committed(result);
-        count_capped(clients, result.number);
+        logs_.committed(clients, result.number);
         for (Node *node : places_.nodes()) {
             node->committed(attempt_.number);
         }
