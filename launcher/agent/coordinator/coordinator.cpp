@@ -528,19 +528,25 @@ void Coordinator::fill(control::Status &status) const
     status.pmix = pmix_events_.version();
     status.salvaged = salvaged_;
     status.capped = logs_.capped();
-    if (flush_) {
-        status.flushed = flush_->flushed();
-        status.flushing = flush_->under_way();
-        status.flush_error = flush_->error();
-        status.flush_seconds = flush_->seconds();
-        status.redundancy_seconds = node_level_->seconds();
-        status.redundancy = settings_.redundancy.text();
-        status.redundant = node_level_->redundant();
-        status.redundancy_under_way = node_level_->under_way();
-        status.redundancy_error = node_level_->error();
-    }
+    fill_tiers(status);
     fill_interval(status);
     places_.fill(status);
+}
+
+void Coordinator::fill_tiers(control::Status &status) const
+{
+    if (!flush_) {
+        return;
+    }
+    status.flushed = flush_->flushed();
+    status.flushing = flush_->under_way();
+    status.flush_error = flush_->error();
+    status.flush_seconds = flush_->seconds();
+    status.redundancy_seconds = node_level_->seconds();
+    status.redundancy = settings_.redundancy.text();
+    status.redundant = node_level_->redundant();
+    status.redundancy_under_way = node_level_->under_way();
+    status.redundancy_error = node_level_->error();
 }
 
 void Coordinator::fill_interval(control::Status &status) const

@@ -192,6 +192,11 @@ class Coordinator : public NodeEvents
     void perform(const action::Undo &undo);
     void perform(const action::Kill &kill);
     void perform(const action::Finish &finish);
+    bool try_again(const action::Finish &finish, std::vector<Waiting> &clients);
+    control::Reply result_reply() const;
+    void complete_result();
+    void has_committed(const std::vector<Waiting> &clients);
+    void has_failed(const Refusal &reason);
     std::string checkpoint_name() const;
     void write_pieces();
     void learn();
@@ -218,6 +223,7 @@ class Coordinator : public NodeEvents
     void tell_progress(bool always);
     Time next_periodic() const;
     Time next_of_phase(Time now) const;
+    void fill_tiers(control::Status &status) const;
     void fill_interval(control::Status &status) const;
     void answer(const Waiting &waiting, const control::Reply &reply);
     void answer_refusal(const Waiting &waiting, const Refusal &why);

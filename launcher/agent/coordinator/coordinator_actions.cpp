@@ -511,83 +511,121 @@ std::string Coordinator::checkpoint_name() const
     return fmt::format("{}/{}", job_, attempt_.number);
 }
 
-void Coordinator::perform(const action::Finish &finish)
+/* Tries the attempt again after its failure, at once or when the ranks allow it. Returns false if
+ * the request is over. */
+bool Coordinator::try_again(const action::Finish &finish, std::vector<Waiting> &clients)
 {
-    std::vector<Waiting> clients = std::exchange(clients_, {});
-    control::Reply reply;
-
-    if (finish.retry && !finish.committed && !clients.empty()) {
+    if (finish.retry && !clients.empty()) {
         spdlog::info("once more with Sync-and-Stop: {}", finish.reason.text());
         statistics_.note_attempt(finish.reason);
         start_once_more(std::move(clients), Protocol::sync_and_stop);
-        return;
+        return true;
     }
-    if (attempt_.once_more && !finish.committed && !clients.empty()) {
+    if (attempt_.once_more && !clients.empty()) {
         spdlog::warn("once more: {}", finish.reason.text());
         statistics_.note_attempt(finish.reason);
         start_once_more(std::move(clients), choice_.protocol());
+        return true;
+    }
+    if (attempt_.replayed < 0 && held_.is_refused() && machine_.obstacle().empty() && proxy_ < 0) {
+        statistics_.attempt_is_over();
+        statistics_.note_attempt(finish.reason);
+        hold(std::move(clients));
+        return true;
+    }
+    return false;
+}
+
+void Coordinator::perform(const action::Finish &finish)
+{
+    std::vector<Waiting> clients = std::exchange(clients_, {});
+
+    if (!finish.committed && try_again(finish, clients)) {
         return;
     }
     if (attempt_.replayed >= 0) {
         end_salvage(finish.committed ? attempt_.number : 0, finish.reason);
-    } else if (!finish.committed && held_.is_refused() && machine_.obstacle().empty() &&
-               proxy_ < 0) {
-        statistics_.attempt_is_over();
-        statistics_.note_attempt(finish.reason);
-        hold(std::move(clients));
-        return;
     }
     end_held();
     statistics_.attempt_is_over();
     if (finish.committed) {
-        CKPT_INVARIANT(attempt_.number > 0 && !attempt_.pieces.empty());
-        control::Result &result = attempt_.result;
-        result.job = job_;
-        result.number = attempt_.number;
-        result.name = checkpoint_name();
-        result.path = attempt_.directory;
-        result.memory_bytes = attempt_.memory;
-        result.rank_count = machine_.rank_count();
-        result.snapshot = snapshot_method_name(settings_.snapshot);
-        result.standing = attempt_.standing;
-        result.protocol = protocol_name(machine_.protocol());
-        result.logged_messages = machine_.logged().messages;
-        result.logged_bytes = machine_.logged().bytes;
-        result.timings = timings();
-        reply.event = "result";
-        reply.result = result;
-        statistics_.count_committed(result);
-        logs_.committed(clients, result.number);
-        for (Node *node : places_.nodes()) {
-            node->committed(attempt_.number);
-        }
-        learn();
-        interval_.learn(cost_of_last());
-        note_progress();
-        spdlog::info("checkpoint {} committed: {} in {}, stopped for {}",
-                     result.name, format_bytes(result.bytes),
-                     format_seconds(result.timings.total),
-                     format_seconds(result.timings.stop));
-        if (flush_) {
-            flush_->committed(attempt_.number);
-            if (attempt_.on_nodes) {
-                node_level_->committed(*attempt_.on_nodes);
-            }
-        }
-        collect_garbage();
+        has_committed(clients);
     } else {
-        reply = control::error_reply(finish.reason);
-        statistics_.count_failed(finish.reason);
-        statistics_.count_refusal(finish.reason);
-        statistics_.note_unprotected(finish.reason, steady_clock::now());
-        spdlog::error("checkpoint failed: {}", finish.reason.text());
+        has_failed(finish.reason);
     }
+    const control::Reply reply =
+        finish.committed ? result_reply() : control::error_reply(finish.reason);
     for (const Waiting &waiting : clients) {
         answer(waiting, reply);
     }
     last_end_ = steady_clock::now();
     /* Runs after the actions that are still to be performed. */
     worker_.reply([this] { start_waiting(); });
+}
+
+/* Returns the answer to the clients of a committed checkpoint. */
+control::Reply Coordinator::result_reply() const
+{
+    control::Reply reply;
+
+    reply.event = "result";
+    reply.result = attempt_.result;
+    return reply;
+}
+
+/* Completes the result of the attempt. */
+void Coordinator::complete_result()
+{
+    control::Result &result = attempt_.result;
+
+    result.job = job_;
+    result.number = attempt_.number;
+    result.name = checkpoint_name();
+    result.path = attempt_.directory;
+    result.memory_bytes = attempt_.memory;
+    result.rank_count = machine_.rank_count();
+    result.snapshot = snapshot_method_name(settings_.snapshot);
+    result.standing = attempt_.standing;
+    result.protocol = protocol_name(machine_.protocol());
+    result.logged_messages = machine_.logged().messages;
+    result.logged_bytes = machine_.logged().bytes;
+    result.timings = timings();
+}
+
+/* The checkpoint is committed and the request is over: tells everybody but the clients. */
+void Coordinator::has_committed(const std::vector<Waiting> &clients)
+{
+    CKPT_INVARIANT(attempt_.number > 0 && !attempt_.pieces.empty());
+    complete_result();
+    const control::Result &result = attempt_.result;
+    statistics_.count_committed(result);
+    logs_.committed(clients, result.number);
+    for (Node *node : places_.nodes()) {
+        node->committed(attempt_.number);
+    }
+    learn();
+    interval_.learn(cost_of_last());
+    note_progress();
+    spdlog::info("checkpoint {} committed: {} in {}, stopped for {}",
+                 result.name, format_bytes(result.bytes),
+                 format_seconds(result.timings.total),
+                 format_seconds(result.timings.stop));
+    if (flush_) {
+        flush_->committed(attempt_.number);
+        if (attempt_.on_nodes) {
+            node_level_->committed(*attempt_.on_nodes);
+        }
+    }
+    collect_garbage();
+}
+
+/* The checkpoint has failed and the request is over. */
+void Coordinator::has_failed(const Refusal &reason)
+{
+    statistics_.count_failed(reason);
+    statistics_.count_refusal(reason);
+    statistics_.note_unprotected(reason, steady_clock::now());
+    spdlog::error("checkpoint failed: {}", reason.text());
 }
 
 /*
