@@ -36,7 +36,6 @@
 
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -180,6 +179,10 @@ class Coordinator : public NodeEvents
     void start_waiting();
     void perform();
     void fault_in_phase() const;
+    void perform(const action::SetTargets &set);
+    void perform(const action::SetExpected &set);
+    void perform(const action::AddToPiece &add);
+    void perform(const action::Settled &settled);
     void perform(const action::Send &order);
     void trace(const action::Send &order);
     void perform(const action::Capture &capture);

@@ -26,6 +26,7 @@
 #include <iterator>
 #include <memory>
 #include <utility>
+#include <variant>
 
 namespace ckpt
 {
@@ -97,39 +98,7 @@ void Coordinator::perform()
     while (!due_.empty()) { /* the others stay due if one throws */
         const Action next = std::move(due_.front());
         due_.pop_front();
-        if (auto *set = std::get_if<action::SetTargets>(&next)) {
-            if (Node *node = places_.node_of(set->rank)) {
-                node->set_targets(set->rank, set->targets);
-            }
-        } else if (auto *set = std::get_if<action::SetExpected>(&next)) {
-            if (Node *node = places_.node_of(set->rank)) {
-                node->set_expected(set->rank, set->expected);
-            }
-        } else if (auto *send = std::get_if<action::Send>(&next)) {
-            perform(*send);
-        } else if (std::holds_alternative<action::OpenPieces>(next)) {
-            perform(action::OpenPieces{});
-        } else if (auto *add = std::get_if<action::AddToPiece>(&next)) {
-            if (Node *node = places_.node_of(add->rank)) {
-                node->add_to_piece(add->rank, add->snapshot);
-            }
-        } else if (std::holds_alternative<action::ClosePieces>(next)) {
-            perform(action::ClosePieces{});
-        } else if (auto *capture = std::get_if<action::Capture>(&next)) {
-            perform(*capture);
-        } else if (auto *commit = std::get_if<action::Commit>(&next)) {
-            perform(*commit);
-        } else if (auto *undo = std::get_if<action::Undo>(&next)) {
-            perform(*undo);
-        } else if (auto *kill = std::get_if<action::Kill>(&next)) {
-            perform(*kill);
-        } else if (auto *finish = std::get_if<action::Finish>(&next)) {
-            perform(*finish);
-        } else if (std::holds_alternative<action::Settled>(next)) {
-            spdlog::info("all ranks are beyond the cut of epoch {}",
-                         machine_.epoch());
-            worker_.reply([this] { start_waiting(); });
-        }
+        std::visit([this](const auto &action) { perform(action); }, next);
     }
     if (std::string_view(phase_name(machine_.phase())) != phase_name(told_phase_)) {
         fault_in_phase();
@@ -142,6 +111,33 @@ void Coordinator::fault_in_phase() const
     if (machine_.phase() != Phase::idle && !machine_.is_settling()) {
         fault_kill(fmt::format("agent-in-{}", phase_name(machine_.phase())));
     }
+}
+
+void Coordinator::perform(const action::SetTargets &set)
+{
+    if (Node *node = places_.node_of(set.rank)) {
+        node->set_targets(set.rank, set.targets);
+    }
+}
+
+void Coordinator::perform(const action::SetExpected &set)
+{
+    if (Node *node = places_.node_of(set.rank)) {
+        node->set_expected(set.rank, set.expected);
+    }
+}
+
+void Coordinator::perform(const action::AddToPiece &add)
+{
+    if (Node *node = places_.node_of(add.rank)) {
+        node->add_to_piece(add.rank, add.snapshot);
+    }
+}
+
+void Coordinator::perform(const action::Settled &)
+{
+    spdlog::info("all ranks are beyond the cut of epoch {}", machine_.epoch());
+    worker_.reply([this] { start_waiting(); });
 }
 
 /* Returns the text of a REQUEST: the directory of the file journal. Ranks of `ckpt run` know it
