@@ -28,11 +28,10 @@ class CappedLogs
     bool is_due(const IndependentState &state, Time now, Time last);
     /* Returns the request for the checkpoint that is due. Requires is_due(). */
     CheckpointRequest begin();
-    /* A checkpoint for these requests is committed: counts it if begin() has returned one of
-     * them. */
+    /* A checkpoint for these requests is committed. Counts it if one is a request of begin(). */
     void committed(const std::vector<CheckpointRequest> &requests, std::uint64_t number);
 
-    /* What the status shows of it. */
+    /* The part of the status about these checkpoints. */
     const control::Capped &capped() const { return capped_; }
 
   private:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * held_clients.cpp - a request that ranks refuse at present, and the clients that wait for it.
+ * held_clients.cpp - clients that wait because ranks refuse to be saved at present.
  */
 #include "agent/coordinator/held_clients.hpp"
 

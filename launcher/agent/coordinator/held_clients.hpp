@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * held_clients.hpp - a request for a checkpoint that ranks refuse at present, and the clients that
- * wait for it. It tells clients why they wait, and ranks at which safe point to wait
- * (docs/user-defined.md). Part of the coordinator.
+ * held_clients.hpp - clients that wait because ranks refuse to be saved at present. It tells
+ * clients why they wait, and ranks at which safe point to wait (docs/user-defined.md). Part of the
+ * coordinator.
  */
 #pragma once
 
@@ -48,7 +48,7 @@ class HeldClients
     void hold(Requests clients, Time now);
     /* Another client waits as well. Requires is_holding(). */
     void add(const CheckpointRequest &client);
-    /* The client has gone. Returns whether it was the last one that waited; then end() has to
+    /* The client has gone. Returns true if it waited and no other client does; then end() has to
      * follow. */
     bool withdraw(ClientId client);
     /* The clients wait no more: returns them. */
@@ -60,8 +60,8 @@ class HeldClients
      * this request, and not the cut. */
     bool rank_said(int rank, const ckpt_message &message, std::uint64_t epoch);
     void rank_exited(int rank) { request_.exited(rank); }
-    /* Lets waiting ranks go on to another safe point if a rank that refuses waits inside a
-     * collective for one of them. */
+    /* Lets waiting ranks go on to another safe point if a rank that refuses stays inside a
+     * collective. */
     void look(const RankPages &pages, Time now);
 
     /* Time of the next attempt; Time::max() while a rank refuses. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job_opening.cpp - opens a job's directories on a thread of its own.
+ * job_opening.cpp - opens a job's directories on a separate thread.
  */
 #include "agent/coordinator/job_opening.hpp"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job_opening.hpp - opens a job's directories on a thread of its own, as their file system may
+ * job_opening.hpp - opens a job's directories on a separate thread, as their file system may
  * hang. Part of the coordinator.
  */
 #pragma once
@@ -27,7 +27,7 @@ class JobOpening
 
     struct Opened {
         std::optional<OpenedJob> job;         /* set if the job was not open */
-        std::optional<OpenedJournal> journal; /* set if a request waits for it */
+        std::optional<OpenedJournal> journal; /* set if a request needs it */
     };
 
     /* worker: of the event loop; it must live longer. done: called by the event loop after each

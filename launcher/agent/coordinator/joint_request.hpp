@@ -24,7 +24,7 @@ class JointRequest
     /* A rank asks. number: of its request; a later one replaces an earlier one. Returns the
      * requests of all ranks, by rank, if no other rank has to ask; else nothing. */
     std::vector<CheckpointRequest> ask(int rank, std::uint64_t number);
-    /* A rank that has to ask cannot any more: returns the requests that wait for it. */
+    /* A rank that has to ask cannot any more. Returns the requests of the others. */
     std::vector<CheckpointRequest> drop();
 
   private:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_capped_logs.cpp - global checkpoints because ranks take no independent ones: the request,
- * and what the status shows of it.
+ * test_capped_logs.cpp - global checkpoints because ranks take no independent ones: their requests,
+ * and their part of the status.
  */
 #include "agent/coordinator/capped_logs.hpp"
 

@@ -136,7 +136,7 @@ TEST_F(Holding, ARefusalOfAnotherAttemptDoesNotHold)
 TEST_F(Holding, WaitingRanksGoOnForOneThatIsBlocked)
 {
     hold();
-    EXPECT_TRUE(held_.rank_said(0, said(CKPT_MSG_HOLD_BLOCKED, 8), epoch)); /* nobody needs it */
+    EXPECT_TRUE(held_.rank_said(0, said(CKPT_MSG_HOLD_BLOCKED, 8), epoch)); /* it had not refused */
     EXPECT_EQ(1u, safe_points_.size());
     EXPECT_TRUE(held_.rank_said(3, said(CKPT_MSG_HOLD_BLOCKED, 4), epoch));
     EXPECT_EQ((std::vector<std::uint64_t>{8, 9}), safe_points_);

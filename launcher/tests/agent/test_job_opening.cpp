@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_job_opening.cpp - the thread that opens a job's directories, and the requests that wait for
- * it.
+ * test_job_opening.cpp - the thread that opens a job's directories, and requests that wait
+ * meanwhile.
  */
 #include "agent/coordinator/job_opening.hpp"
 #include "agent/coordinator/unopened_requests.hpp"
@@ -55,7 +55,7 @@ TEST_F(Opening, ReportsItsEndAndGivesTheResultOnce)
     answer_.set_value();
     await_done(1);
     ASSERT_TRUE(opening_.is_done());
-    EXPECT_TRUE(opening_.is_under_way()); /* nobody has taken the result */
+    EXPECT_TRUE(opening_.is_under_way()); /* the result was not taken */
     const JobOpening::Opened opened = opening_.take();
     EXPECT_FALSE(opened.job);
     ASSERT_TRUE(opened.journal);

@@ -78,7 +78,7 @@ TEST_F(Launch, CountsFailuresAndTheReasonsOfRefusals)
     EXPECT_EQ(no_space.name(), now.last_refusal);
     EXPECT_EQ((RefusalCounts{{no_space.name(), 1}, {died.name(), 2}}), now.refusals);
     EXPECT_EQ(1u, milestones().failed);
-    EXPECT_FALSE(milestones().is_unprotected); /* nobody has noted that */
+    EXPECT_FALSE(milestones().is_unprotected); /* that was not noted */
 }
 
 TEST_F(Launch, ReportsSinceWhenItIsUnprotected)

@@ -135,7 +135,7 @@ TEST_F(Places, TheStatusKeepsTheLatestPlaces)
     EXPECT_FALSE(status.nodes[1].connected);
 }
 
-/* A proxy is no agent of its own, and the rank is not listed anew. */
+/* The status still tells where the rank was. */
 TEST_F(Places, AProxyAnswersForADeadRank)
 {
     connect_all();

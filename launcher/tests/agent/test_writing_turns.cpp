@@ -83,7 +83,7 @@ TEST_F(Turns, ALostNodeGetsNoOrder)
     EXPECT_EQ(Orders({1, 0, 1}), orders());
 }
 
-/* The checkpoint has failed: the other nodes do not have to write for it. */
+/* The checkpoint has failed: the other nodes do not write any more. */
 TEST_F(Turns, TheLossOfTheWritingNodeBeginsNoTurn)
 {
     WritingTurns turns = this->turns({{0, 1, 2, 3, 4}});
