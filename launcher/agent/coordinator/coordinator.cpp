@@ -79,11 +79,15 @@ Coordinator::Coordinator(const Settings &settings, WorkerThread &worker,
                          Answer answer, Hooks hooks)
     : settings_(settings), worker_(worker), answer_(std::move(answer)),
       hooks_(std::move(hooks)),
-      facts_(facts), opener_(settings, facts.launcher_pid), where_(rank_count), hosts_(rank_count),
-      machine_(rank_count, *this, machine_options(settings)),
+      facts_(facts), opener_(settings, facts.launcher_pid),
+      unopened_(settings.timeout), places_(rank_count),
+      machine_(rank_count, places_, machine_options(settings)),
       choice_(CutChoice::protocol_from(settings.protocol),
               CutChoice::stagger_from(settings.stagger)),
-      epoch_(settings.restart_number), interval_(settings.interval)
+      epoch_(settings.restart_number), held_(rank_count, settings.timeout, held_hooks()),
+      joint_(rank_count), interval_(settings.interval),
+      statistics_(interval_.is_periodic()),
+      opening_(worker, [this] { take_opened(); })
 {
     CKPT_EXPECT(rank_count > 0);
     remover_.run(step_back);
@@ -155,13 +159,13 @@ void Coordinator::answer(const Waiting &waiting, const control::Reply &reply)
     if (waiting.client != 0) { /* 0: a periodic checkpoint, or a rank */
         answer_(waiting.client, reply);
     }
-    if (waiting.rank >= 0 && reply.event != "progress" && where_[waiting.rank] != nullptr) {
-        where_[waiting.rank]->send({waiting.rank,
-                                    CKPT_MSG_ANSWER,
-                                    true,
-                                    {.answer = {waiting.number}},
-                                    control::refusal_of(reply).text()},
-                                   epoch_);
+    if (waiting.rank >= 0 && reply.event != "progress") {
+        places_.send({waiting.rank,
+                      CKPT_MSG_ANSWER,
+                      true,
+                      {.answer = {waiting.number}},
+                      control::refusal_of(reply).text()},
+                     epoch_);
     }
 }
 
@@ -177,9 +181,8 @@ void Coordinator::request(ClientId client, Then then)
 
 void Coordinator::request(const Waiting &waiting)
 {
-    if (is_holding()) {
-        held_clients_.push_back(waiting);
-        tell_held();
+    if (held_.is_holding()) {
+        held_.add(waiting);
     } else if (machine_.phase() == Phase::idle) {
         start({waiting}, steady_clock::now(), choice_.protocol());
     } else if (machine_.may_join()) {
@@ -207,11 +210,8 @@ void Coordinator::client_gone(ClientId client)
     };
     std::erase_if(clients_, is);
     std::erase_if(queue_, is);
-    for (Unopened &waiting : unopened_) {
-        std::erase_if(waiting.clients, is);
-    }
-    std::erase_if(unopened_, [](const Unopened &waiting) { return waiting.clients.empty(); });
-    if (std::erase_if(held_clients_, is) > 0 && !is_holding()) {
+    unopened_.withdraw(client);
+    if (held_.withdraw(client)) {
         drop_held({CKPT_REFUSAL_WITHDRAWN, "the request was withdrawn"});
     }
 }
@@ -226,29 +226,13 @@ bool Coordinator::can_name_logs() const
     return log.native().size() < sizeof(ckpt_message::text);
 }
 
-/* Pieces are named after nodes, so two nodes with one name would overwrite each other's piece.
- * Returns why no checkpoint can be taken, or nothing. */
-Refusal Coordinator::name_of_two_nodes() const
-{
-    std::map<std::string, const Node *> named;
-
-    for (const Node *node : where_) {
-        if (node != nullptr && named.try_emplace(node->host(), node).first->second != node) {
-            return refusal(CKPT_REFUSAL_SAME_HOST_NAMES,
-                           "two nodes have the name {}: give each its own (CKPT_HOST)",
-                           node->host());
-        }
-    }
-    return {};
-}
-
 /* Returns why no checkpoint can be taken now, or nothing. */
 Refusal Coordinator::obstacle() const
 {
     const Refusal obstacle =
         is_unsound() ? refusal_of_violation() : machine_.obstacle();
 
-    return obstacle.empty() ? name_of_two_nodes() : obstacle;
+    return obstacle.empty() ? places_.obstacle() : obstacle;
 }
 
 /* Lets the checkpoint under way fail, after a violated invariant of this agent. obstacle() refuses
@@ -259,13 +243,12 @@ void Coordinator::give_up()
     if (machine_.phase() != Phase::idle) {
         failed(refusal_of_violation());
     }
-    last_error_ = refusal_of_violation();
-    note_unprotected(last_error_);
+    statistics_.give_up(refusal_of_violation(), steady_clock::now());
 }
 
 void Coordinator::refuse(const std::vector<Waiting> &clients, const Refusal &why)
 {
-    count_refusal(why);
+    statistics_.count_refusal(why);
     for (const Waiting &waiting : clients) {
         answer_refusal(waiting, why);
     }
@@ -292,7 +275,7 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
 void Coordinator::begin(std::vector<Waiting> clients, Time now, Protocol protocol)
 {
     CKPT_EXPECT(machine_.phase() == Phase::idle && store_ && ownership_ != nullptr);
-    CKPT_EXPECT(std::ranges::find(where_, nullptr) == where_.end()); /* all ranks are here */
+    CKPT_EXPECT(places_.is_complete());
     if (protocol != Protocol::sync_and_stop && !can_name_logs()) {
         spdlog::warn("the path of {} is too long for other protocols than "
                      "Sync-and-Stop",
@@ -300,7 +283,7 @@ void Coordinator::begin(std::vector<Waiting> clients, Time now, Protocol protoco
         protocol = Protocol::sync_and_stop;
     }
     clients_ = std::move(clients);
-    held_.begin();
+    held_.attempt_begins();
     attempt_ = {};
     for (const Waiting &waiting : clients_) {
         attempt_.then = std::max(attempt_.then, waiting.then);
@@ -312,20 +295,20 @@ void Coordinator::begin(std::vector<Waiting> clients, Time now, Protocol protoco
     }
     attempt_.cpu_before = process_cpu_seconds();
     attempt_.stagger = choice_.stagger();
-    attempt_.lanes = lanes(attempt_.stagger);
+    attempt_.lanes = places_.lanes(attempt_.stagger);
     const CutPlan plan{protocol, attempt_.lanes, attempt_.replayed, salvage_timeout,
                        attempt_.then != Then::go_on};
     told_phase_ = Phase::idle;
-    begun_ = begun_.value_or(now); /* a repetition keeps the time of the first attempt */
+    statistics_.attempt_begins(now);
     spdlog::info("checkpoint requested, epoch {}", epoch_ + 1);
     if (!attempt_.lanes.empty()) {
         spdlog::info("ranks take turns, in {} lanes", attempt_.lanes.size());
     }
-    for (Node *node : std::set<Node *>(where_.begin(), where_.end())) {
+    for (Node *node : places_.nodes()) {
         node->compare_clocks();
     }
-    trace_.begin("sns", machine_.rank_count(), nodes_to_trace(), now);
-    trace_.set_refusals(given_up_before_);
+    trace_.begin("sns", machine_.rank_count(), places_.to_trace(), now);
+    trace_.set_refusals(statistics_.earlier_attempts());
     attempt_.files_mark = next_files_mark();
     machine_.request(++epoch_, now, plan);
     CKPT_INVARIANT(machine_.epoch() == epoch_);
@@ -352,7 +335,7 @@ void Coordinator::start_once_more(std::vector<Waiting> clients, Protocol protoco
 {
     last_end_ = steady_clock::now();
     worker_.reply([this, clients = std::move(clients), protocol] {
-        if (machine_.phase() == Phase::idle && !is_holding()) {
+        if (machine_.phase() == Phase::idle && !held_.is_holding()) {
             start(clients, steady_clock::now(), protocol);
             return;
         }
@@ -364,7 +347,7 @@ void Coordinator::start_once_more(std::vector<Waiting> clients, Protocol protoco
 
 void Coordinator::start_waiting()
 {
-    if (machine_.phase() == Phase::idle && !queue_.empty() && !is_holding()) {
+    if (machine_.phase() == Phase::idle && !queue_.empty() && !held_.is_holding()) {
         start(std::exchange(queue_, {}), steady_clock::now(),
               choice_.protocol());
     }
@@ -372,8 +355,8 @@ void Coordinator::start_waiting()
 
 bool Coordinator::idle() const
 {
-    return machine_.phase() == Phase::idle && queue_.empty() && !is_holding() &&
-           !opening_.valid() && unopened_.empty() && remover_.idle() &&
+    return machine_.phase() == Phase::idle && queue_.empty() && !held_.is_holding() &&
+           !opening_.is_under_way() && unopened_.empty() && remover_.idle() &&
            (!flush_ || flush_->idle()) && (!node_level_ || node_level_->idle());
 }
 
@@ -385,28 +368,11 @@ Coordinator::Time Coordinator::next_periodic() const
     return *last_end_ + whole(interval_.value());
 }
 
-/* Only periodic checkpoints protect the job. Others do not count. */
-void Coordinator::note_unprotected(const Refusal &why)
-{
-    if (interval_.is_periodic()) {
-        unprotected_.failed(steady_clock::now(), why.text());
-    }
-}
-
-void Coordinator::count_refusal(const Refusal &why)
-{
-    refusals_[why.name()]++;
-}
-
 void Coordinator::tick_protection(Time now)
 {
-    if (!interval_.is_periodic()) {
-        return;
-    }
-    if (begun_ && machine_.phase() != Phase::idle && !machine_.is_settling()) {
-        unprotected_.under_way(*begun_, now, whole(interval_.value()));
-    }
-    if (auto news = unprotected_.news(now, whole(interval_.value()))) {
+    const bool is_under_way = machine_.phase() != Phase::idle && !machine_.is_settling();
+
+    if (auto news = statistics_.news(is_under_way, now, whole(interval_.value()))) {
         if (news->is_unprotected) {
             spdlog::error("the job is unprotected: {}", news->why);
         }
@@ -429,7 +395,7 @@ void Coordinator::tick(Time now)
     if (store_ && std::exchange(leftover_due_, false)) {
         flush_leftover();
     }
-    if (is_holding()) {
+    if (held_.is_holding()) {
         tick_held(now);
         return;
     }
@@ -445,11 +411,34 @@ void Coordinator::tick(Time now)
     }
 }
 
+/* Whether logs have a limit. All ranks have been present, and are on one node if there is a
+ * page. */
+bool Coordinator::watches_logs() const
+{
+    return settings_.protocol == CutChoice::independent && last_end_;
+}
+
+/* During a salvage the survivors are about to be saved anyway. */
+void Coordinator::tick_cap(Time now)
+{
+    const Node *node = places_.node_of(0);
+
+    if (!watches_logs() || proxy_ >= 0 || node == nullptr || !queue_.empty()) {
+        return;
+    }
+    const auto state = node->independent();
+    if (state && logs_.is_due(*state, now, *last_end_) && machine_.obstacle().empty()) {
+        start({logs_.begin()}, now, choice_.protocol());
+    }
+}
+
 Coordinator::Time Coordinator::next_tick(Time now) const
 {
     const Time next = next_of_phase(now);
 
-    return opening_.valid() ? std::min(next, next_of_opening()) : next;
+    return opening_.is_under_way()
+               ? std::min({next, opening_.late_at(), unopened_.overdue_at()})
+               : next;
 }
 
 Coordinator::Time Coordinator::next_of_phase(Time now) const
@@ -463,7 +452,7 @@ Coordinator::Time Coordinator::next_of_phase(Time now) const
     if (machine_.phase() == Phase::idle && store_ && leftover_due_) {
         return now;
     }
-    if (machine_.phase() == Phase::idle && is_holding()) {
+    if (machine_.phase() == Phase::idle && held_.is_holding()) {
         return std::min(now + held_tick, std::max(now, held_.due()));
     }
     if (machine_.phase() != Phase::idle) {
@@ -518,9 +507,9 @@ void Coordinator::fill(control::Status &status) const
     if (machine_.phase() == Phase::idle) {
         status.phase = machine_.ending()              ? "ending"
                        : !machine_.obstacle().empty() ? control::starting
-                       : is_holding()                 ? "held"
+                       : held_.is_holding()           ? "held"
                                                       : "running";
-        status.waits_for = is_holding() ? held_.reason().text() : std::string();
+        status.waits_for = held_.is_holding() ? held_.reason().text() : std::string();
     } else {
         status.progress = progress(steady_clock::now());
     }
@@ -531,35 +520,33 @@ void Coordinator::fill(control::Status &status) const
         rank.state = machine_.state_name(rank.rank);
     }
     status.started = static_cast<double>(opener_.started()) * 1e-9;
-    status.committed = committed_count_;
-    status.failed = failed_count_;
-    const Refusal &last = store_error_.empty() ? last_error_ : store_error_;
-    status.last_error = last.detail();
-    status.last_refusal = last.name();
-    status.refusals = refusals_;
-    if (const auto since = unprotected_.since()) {
-        const std::chrono::duration<double> ago = steady_clock::now() - *since;
-        status.unprotected_since = static_cast<double>(now_nanoseconds()) * 1e-9 - ago.count();
+    statistics_.fill(status, steady_clock::now());
+    if (!store_error_.empty()) {
+        status.last_error = store_error_.detail();
+        status.last_refusal = store_error_.name();
     }
-    status.last = last_;
-    status.last_at = last_at_;
-    status.totals = totals_;
     status.pmix = pmix_events_.version();
     status.salvaged = salvaged_;
-    status.capped = capped_;
-    if (flush_) {
-        status.flushed = flush_->flushed();
-        status.flushing = flush_->under_way();
-        status.flush_error = flush_->error();
-        status.flush_seconds = flush_->seconds();
-        status.redundancy_seconds = node_level_->seconds();
-        status.redundancy = settings_.redundancy.text();
-        status.redundant = node_level_->redundant();
-        status.redundancy_under_way = node_level_->under_way();
-        status.redundancy_error = node_level_->error();
-    }
+    status.capped = logs_.capped();
+    fill_tiers(status);
     fill_interval(status);
-    fill_nodes(status);
+    places_.fill(status);
+}
+
+void Coordinator::fill_tiers(control::Status &status) const
+{
+    if (!flush_) {
+        return;
+    }
+    status.flushed = flush_->flushed();
+    status.flushing = flush_->under_way();
+    status.flush_error = flush_->error();
+    status.flush_seconds = flush_->seconds();
+    status.redundancy_seconds = node_level_->seconds();
+    status.redundancy = settings_.redundancy.text();
+    status.redundant = node_level_->redundant();
+    status.redundancy_under_way = node_level_->under_way();
+    status.redundancy_error = node_level_->error();
 }
 
 void Coordinator::fill_interval(control::Status &status) const
@@ -577,45 +564,15 @@ void Coordinator::fill_interval(control::Status &status) const
     }
 }
 
-/* Fills in where ranks are or last were, also for nodes whose agent was lost. */
-void Coordinator::fill_nodes(control::Status &status) const
-{
-    std::map<std::string, std::size_t> index;
-
-    CKPT_INVARIANT(std::ssize(hosts_) == machine_.rank_count());
-    for (int rank = 0; rank < machine_.rank_count(); rank++) {
-        if (hosts_[rank].empty()) {
-            continue;
-        }
-        auto [entry, is_new] = index.try_emplace(hosts_[rank], status.nodes.size());
-        if (is_new) {
-            status.nodes.push_back({hosts_[rank], {}, false});
-        }
-        control::NodeStatus &node = status.nodes[entry->second];
-        if (!node.ranks.empty() && node.ranks.back().second == rank - 1) {
-            node.ranks.back().second = rank;
-        } else {
-            node.ranks.emplace_back(rank, rank);
-        }
-    }
-    for (const Node *agent : agents_) {
-        if (auto entry = index.find(agent->host()); entry != index.end()) {
-            status.nodes[entry->second].connected = true;
-        }
-    }
-}
-
 Milestones Coordinator::milestones() const
 {
     Milestones reached;
 
     reached.present = machine_.present();
-    reached.agents = agents_.size();
+    reached.agents = places_.agents().size();
     reached.is_saving = machine_.phase() != Phase::idle;
-    reached.is_holding = is_holding();
-    reached.committed = committed_count_;
-    reached.failed = failed_count_;
-    reached.is_unprotected = unprotected_.since().has_value();
+    reached.is_holding = held_.is_holding();
+    statistics_.fill(reached);
     if (flush_) {
         reached.flushed = flush_->flushed();
         reached.flushing = flush_->under_way();

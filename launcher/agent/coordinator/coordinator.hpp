@@ -7,7 +7,13 @@
 #pragma once
 
 #include "agent/control/control.hpp"
+#include "agent/coordinator/capped_logs.hpp"
+#include "agent/coordinator/checkpoint_request.hpp"
+#include "agent/coordinator/held_clients.hpp"
 #include "agent/coordinator/job_opener.hpp"
+#include "agent/coordinator/job_opening.hpp"
+#include "agent/coordinator/joint_request.hpp"
+#include "agent/coordinator/launch_statistics.hpp"
 #include "agent/messages/launch_facts.hpp"
 #include "agent/coordinator/pmix_event_log.hpp"
 #include "agent/messages/milestones.hpp"
@@ -16,21 +22,20 @@
 #include "agent/base/settings.hpp"
 #include "agent/coordinator/tier_flush.hpp"
 #include "protocol/cut/cut_protocol.hpp"
+#include "agent/coordinator/rank_places.hpp"
 #include "agent/coordinator/trace_recorder.hpp"
+#include "agent/coordinator/unopened_requests.hpp"
+#include "agent/coordinator/writing_turns.hpp"
 #include "agent/ranks/unprotected.hpp"
 #include "agent/base/worker_thread.hpp"
 #include "image/store/job_owner.hpp"
 #include "image/store/node_record.hpp"
 #include "image/store/store.hpp"
 #include "protocol/cut_choice.hpp"
-#include "protocol/held_request.hpp"
 #include "protocol/lanes.hpp"
-#include "protocol/log_cap.hpp"
 
 #include <deque>
 #include <functional>
-#include <future>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -38,17 +43,7 @@
 namespace ckpt
 {
 
-/* Identifies a command of `ckpt` that waits for its answer. */
-using ClientId = std::uint64_t;
-
-/* What the ranks do after a checkpoint: control::Request::then. */
-enum class Then {
-    go_on,
-    move,
-    kill
-};
-
-class Coordinator : public NodeEvents, private RankPages
+class Coordinator : public NodeEvents
 {
   public:
     using Time = CutProtocol::Time;
@@ -113,35 +108,7 @@ class Coordinator : public NodeEvents, private RankPages
     void undone(Node &node) override;
 
   private:
-    /* A request by a command, by a rank whose program asks for a checkpoint, or by neither: a
-     * periodic checkpoint, or one for LogCap. */
-    struct Waiting {
-        ClientId client;
-        Then then = Then::go_on;
-        int rank = -1;
-        std::uint64_t number = 0; /* number of the rank's request */
-        bool is_for_cap = false;
-    };
-
-    /* A node's piece, which the node writes without interruption. */
-    struct Turn {
-        Node *node;
-        RankSnapshots snapshots;
-    };
-    using Turns = std::deque<Turn>; /* the first one writes now */
-
-    /* Result of the thread that opens the job's directories. */
-    struct Opened {
-        std::optional<OpenedJob> job;         /* set if the job was not open */
-        std::optional<OpenedJournal> journal; /* set if a request waits for it */
-    };
-
-    /* Requests that wait until the job's directories are open. */
-    struct Unopened {
-        std::vector<Waiting> clients;
-        Protocol protocol;
-        Time until;
-    };
+    using Waiting = CheckpointRequest;
 
     /* State of the checkpoint under way. */
     struct Attempt {
@@ -158,7 +125,7 @@ class Coordinator : public NodeEvents, private RankPages
         std::optional<Manifest> on_nodes; /* set if only the nodes see the pieces and a
                                              NodeRecord is written */
         Lanes lanes;
-        std::vector<Turns> turns; /* with Sync-and-Stop */
+        WritingTurns turns; /* with Sync-and-Stop */
         std::uint64_t memory = 0;
         int standing = 0; /* as in WrittenPiece */
         FaultSummary faults;
@@ -170,11 +137,6 @@ class Coordinator : public NodeEvents, private RankPages
         double cpu_before = 0; /* CPU seconds of this agent when the attempt began */
     };
 
-    std::vector<ckpt_clock> clocks(int rank) const override;
-    std::uint64_t sent(int from, int to) const override;
-    std::uint64_t received(int to, int from) const override;
-
-    std::vector<TraceNode> nodes_to_trace() const;
     void choose_name(const LaunchFacts &facts);
     bool lacks_journal() const;
     void open_at_start();
@@ -184,33 +146,23 @@ class Coordinator : public NodeEvents, private RankPages
     void wait_until_opened(std::vector<Waiting> clients, Protocol protocol);
     void start_unopened();
     void tick_opening(Time now);
-    Time next_of_opening() const;
     Refusal no_answer() const;
     void tell_unopened();
     Refusal obstacle() const;
     void refuse(const std::vector<Waiting> &clients, const Refusal &why);
-    Lanes lanes(Stagger stagger) const;
-    void make_turns(const std::vector<std::uint64_t> &snapshots);
-    void begin_turn(const Turns &lane);
-    void end_turn(const Node &node);
-    void drop_turns(const Node &node);
     void wait_for_undo(Time since);
     void tick_undo(Time now);
-    std::vector<Node *> nodes() const;
     SweepPlan sweep_plan() const;
     void open_sweeps();
     void finish_opening();
     JobState job_state(const char *state) const;
     void write_job_state(const JobState &state);
-    Refusal name_of_two_nodes() const;
     bool can_name_logs() const;
     void request(const Waiting &waiting);
     void rank_asks(int rank, const ckpt_message &message);
     void drop_asks(const Refusal &reason);
-    bool rank_of_held(int rank, const ckpt_message &message);
-    bool is_holding() const { return !held_clients_.empty(); }
+    HeldClients::Hooks held_hooks();
     void hold(std::vector<Waiting> clients);
-    void tell_held();
     void tell_safe_point(std::uint64_t number);
     void tick_held(Time now);
     void drop_held(const Refusal &reason);
@@ -218,7 +170,6 @@ class Coordinator : public NodeEvents, private RankPages
     void end_salvage(std::uint64_t number, const Refusal &why);
     bool watches_logs() const;
     void tick_cap(Time now);
-    void count_capped(const std::vector<Waiting> &clients, std::uint64_t number);
     void start(std::vector<Waiting> clients, Time now, Protocol protocol);
     void begin(std::vector<Waiting> clients, Time now, Protocol protocol);
     std::uint64_t next_files_mark();
@@ -228,25 +179,32 @@ class Coordinator : public NodeEvents, private RankPages
     void start_waiting();
     void perform();
     void fault_in_phase() const;
+    void perform(const action::SetTargets &set);
+    void perform(const action::SetExpected &set);
+    void perform(const action::AddToPiece &add);
+    void perform(const action::Settled &settled);
     void perform(const action::Send &order);
     void trace(const action::Send &order);
     void perform(const action::Capture &capture);
     void perform(const action::OpenPieces &open);
     void perform(const action::ClosePieces &close);
+    void begin_writing();
     void make_directory(std::function<void()> then);
     void open_pieces();
     void perform(const action::Commit &commit);
     void perform(const action::Undo &undo);
     void perform(const action::Kill &kill);
     void perform(const action::Finish &finish);
+    bool try_again(const action::Finish &finish, std::vector<Waiting> &clients);
+    control::Reply result_reply() const;
+    void complete_result();
+    void has_committed(const std::vector<Waiting> &clients);
+    void has_failed(const Refusal &reason);
     std::string checkpoint_name() const;
     void write_pieces();
     void learn();
     double cost_of_last() const;
     void note_progress();
-    void note_unprotected(const Refusal &why);
-    void count_refusal(const Refusal &why);
-    void note_attempt(const Refusal &why);
     void tick_protection(Time now);
     Manifest manifest() const;
     void remove_attempt();
@@ -256,7 +214,6 @@ class Coordinator : public NodeEvents, private RankPages
     void protect_leftover(const NodeRecord &newest);
     TierFlush::Hooks flush_hooks();
     NodeLevel::Hooks node_level_hooks();
-    Node *agent_of(const std::string &host) const;
     std::filesystem::path records() const { return opener_.records(job_); }
     std::string copy_piece(const TierCopy &copy, const Piece &piece);
     void secure_before_kill();
@@ -269,9 +226,8 @@ class Coordinator : public NodeEvents, private RankPages
     void tell_progress(bool always);
     Time next_periodic() const;
     Time next_of_phase(Time now) const;
+    void fill_tiers(control::Status &status) const;
     void fill_interval(control::Status &status) const;
-    void fill_nodes(control::Status &status) const;
-    void count_committed(const control::Result &result);
     void answer(const Waiting &waiting, const control::Reply &reply);
     void answer_refusal(const Waiting &waiting, const Refusal &why);
 
@@ -285,19 +241,13 @@ class Coordinator : public NodeEvents, private RankPages
     std::filesystem::path file_journal_; /* directory of the job's file journal; empty: not made
                                             yet */
     std::uint64_t files_mark_ = 0;       /* the greatest mark in the journal */
-    std::future<Opened> opening_;        /* valid: the directories are being opened */
-    Time opening_since_{};
-    bool is_opening_late_ = false; /* whether a message about the delay was sent */
-    std::deque<Unopened> unopened_;
+    UnopenedRequests unopened_;
     Refusal store_error_;
     std::optional<Store> store_;
     std::shared_ptr<JobOwnership> ownership_; /* lives as long as store_; the workers use it as
                                                  well */
     std::uint64_t least_number_ = 1;          /* lowest number that no checkpoint has used */
-    std::vector<Node *> where_;               /* by rank; null: the rank is not connected */
-    std::vector<std::string> hosts_;          /* by rank: the rank's latest host; empty: none yet */
-    std::vector<Node *> agents_;              /* agents that ranks have connected to */
-    std::set<std::string> apart_;             /* hosts with their own directory of checkpoints */
+    RankPlaces places_;
     CutProtocol machine_;
     std::deque<Action> due_; /* actions of the machine that are still to be performed */
     CutChoice choice_;
@@ -310,10 +260,8 @@ class Coordinator : public NodeEvents, private RankPages
     std::vector<Waiting> clients_; /* of the attempt under way */
     std::vector<Waiting> queue_;
     bool leftover_due_ = false; /* flush_leftover() is due as soon as no checkpoint is under way */
-    HeldRequest held_;          /* of the attempt under way, and then until the next attempt */
-    std::vector<Waiting> held_clients_;
-    Time held_since_{};
-    std::map<int, std::uint64_t> asked_by_all_; /* numbers of the ranks' requests, by rank */
+    HeldClients held_;
+    JointRequest joint_;
     /* when the latest checkpoint ended, or when all ranks were there */
     std::optional<Time> last_end_;
     CheckpointInterval interval_;
@@ -322,27 +270,17 @@ class Coordinator : public NodeEvents, private RankPages
     Time last_progress_{};
     Phase told_phase_ = Phase::idle;
 
-    std::uint64_t committed_count_ = 0;
-    std::uint64_t failed_count_ = 0;
-    Refusal last_error_;
-    std::vector<Refusal> given_up_before_; /* earlier attempts of the present request */
-    RefusalCounts refusals_;               /* of requests and attempts of this launch */
-    control::Result last_;
-    double last_at_ = 0; /* seconds since 1970 */
-    control::Totals totals_;
-    Unprotected unprotected_;
-    std::optional<Time> begun_; /* when the attempt under way began */
+    LaunchStatistics statistics_;
     int proxy_ = -1;            /* the dead rank that a proxy replaces; -1: none */
     control::Salvage salvaged_; /* the newest one, of this launch or of an earlier one */
-    LogCap cap_;
-    control::Capped capped_;
+    CappedLogs logs_;
     std::string ended_as_; /* final state of the job; "" while the job runs */
 
     std::unique_ptr<TierFlush> flush_;      /* null: no slow tier */
     std::unique_ptr<NodeLevel> node_level_; /* null: no slow tier */
-    /* this thread and the next come last, so that their work ends before other members are
-     * destroyed */
-    WorkerThread opening_thread_;
+    /* this object and the next come last, so that the work of their threads ends before other
+     * members are destroyed */
+    JobOpening opening_;
     WorkerThread remover_;
 };
 

@@ -26,6 +26,7 @@
 #include <iterator>
 #include <memory>
 #include <utility>
+#include <variant>
 
 namespace ckpt
 {
@@ -36,7 +37,6 @@ namespace
 using std::chrono::steady_clock;
 
 constexpr auto longest_undo = std::chrono::seconds(2);
-constexpr std::size_t most_noted_attempts = 16;
 
 /* Whether the pieces hold each rank of the job once. */
 bool hold_all_ranks(const std::vector<Piece> &pieces, int rank_count)
@@ -98,39 +98,7 @@ void Coordinator::perform()
     while (!due_.empty()) { /* the others stay due if one throws */
         const Action next = std::move(due_.front());
         due_.pop_front();
-        if (auto *set = std::get_if<action::SetTargets>(&next)) {
-            if (Node *node = where_[set->rank]) {
-                node->set_targets(set->rank, set->targets);
-            }
-        } else if (auto *set = std::get_if<action::SetExpected>(&next)) {
-            if (Node *node = where_[set->rank]) {
-                node->set_expected(set->rank, set->expected);
-            }
-        } else if (auto *send = std::get_if<action::Send>(&next)) {
-            perform(*send);
-        } else if (std::holds_alternative<action::OpenPieces>(next)) {
-            perform(action::OpenPieces{});
-        } else if (auto *add = std::get_if<action::AddToPiece>(&next)) {
-            if (Node *node = where_[add->rank]) {
-                node->add_to_piece(add->rank, add->snapshot);
-            }
-        } else if (std::holds_alternative<action::ClosePieces>(next)) {
-            perform(action::ClosePieces{});
-        } else if (auto *capture = std::get_if<action::Capture>(&next)) {
-            perform(*capture);
-        } else if (auto *commit = std::get_if<action::Commit>(&next)) {
-            perform(*commit);
-        } else if (auto *undo = std::get_if<action::Undo>(&next)) {
-            perform(*undo);
-        } else if (auto *kill = std::get_if<action::Kill>(&next)) {
-            perform(*kill);
-        } else if (auto *finish = std::get_if<action::Finish>(&next)) {
-            perform(*finish);
-        } else if (std::holds_alternative<action::Settled>(next)) {
-            spdlog::info("all ranks are beyond the cut of epoch {}",
-                         machine_.epoch());
-            worker_.reply([this] { start_waiting(); });
-        }
+        std::visit([this](const auto &action) { perform(action); }, next);
     }
     if (std::string_view(phase_name(machine_.phase())) != phase_name(told_phase_)) {
         fault_in_phase();
@@ -143,6 +111,33 @@ void Coordinator::fault_in_phase() const
     if (machine_.phase() != Phase::idle && !machine_.is_settling()) {
         fault_kill(fmt::format("agent-in-{}", phase_name(machine_.phase())));
     }
+}
+
+void Coordinator::perform(const action::SetTargets &set)
+{
+    if (Node *node = places_.node_of(set.rank)) {
+        node->set_targets(set.rank, set.targets);
+    }
+}
+
+void Coordinator::perform(const action::SetExpected &set)
+{
+    if (Node *node = places_.node_of(set.rank)) {
+        node->set_expected(set.rank, set.expected);
+    }
+}
+
+void Coordinator::perform(const action::AddToPiece &add)
+{
+    if (Node *node = places_.node_of(add.rank)) {
+        node->add_to_piece(add.rank, add.snapshot);
+    }
+}
+
+void Coordinator::perform(const action::Settled &)
+{
+    spdlog::info("all ranks are beyond the cut of epoch {}", machine_.epoch());
+    worker_.reply([this] { start_waiting(); });
 }
 
 /* Returns the text of a REQUEST: the directory of the file journal. Ranks of `ckpt run` know it
@@ -166,8 +161,7 @@ void Coordinator::perform(const action::Send &given)
         order.body.request.files_mark = attempt_.files_mark;
         order.text = directory_of_files();
     }
-    if (Node *node = where_[order.rank]) {
-        node->send(order, machine_.epoch());
+    if (places_.send(order, machine_.epoch())) {
         trace(order);
     }
 }
@@ -182,11 +176,21 @@ void Coordinator::trace(const action::Send &order)
     }
 }
 
+/* All nodes are about to write a piece. */
+void Coordinator::begin_writing()
+{
+    const std::vector<Node *> list = places_.nodes();
+
+    attempt_.writing = {list.begin(), list.end()};
+}
+
 void Coordinator::perform(const action::Capture &capture)
 {
     CKPT_EXPECT(attempt_.pieces.empty() && attempt_.writing.empty());
-    make_turns(capture.snapshots);
-    attempt_.writing = {where_.begin(), where_.end()};
+    const bool is_staggered = !attempt_.lanes.empty();
+    const Lanes lanes = is_staggered ? attempt_.lanes : places_.lanes(Stagger::node);
+    attempt_.turns = {lanes, places_.by_rank(), capture.snapshots};
+    begin_writing();
     make_directory([this] { write_pieces(); });
 }
 
@@ -221,15 +225,13 @@ void Coordinator::write_pieces()
     if (machine_.phase() != Phase::write) {
         return; /* given up meanwhile */
     }
-    for (const Turns &lane : attempt_.turns) {
-        begin_turn(lane);
-    }
+    attempt_.turns.begin(attempt_.directory);
 }
 
 void Coordinator::perform(const action::OpenPieces &)
 {
     CKPT_EXPECT(attempt_.pieces.empty() && attempt_.writing.empty());
-    attempt_.writing = {where_.begin(), where_.end()};
+    begin_writing();
     make_directory([this] { open_pieces(); });
 }
 
@@ -250,8 +252,8 @@ void Coordinator::open_pieces()
 SweepPlan Coordinator::sweep_plan() const
 {
     SweepPlan plan;
-    std::vector<TraceNode> ranks = nodes_to_trace();
-    std::vector<Node *> list = nodes();
+    std::vector<TraceNode> ranks = places_.to_trace();
+    std::vector<Node *> list = places_.nodes();
     CKPT_INVARIANT(ranks.size() == list.size());
     auto count = static_cast<SweepTopology::Node>(list.size());
 
@@ -268,7 +270,7 @@ SweepPlan Coordinator::sweep_plan() const
 
 void Coordinator::open_sweeps()
 {
-    std::vector<Node *> list = nodes();
+    std::vector<Node *> list = places_.nodes();
     SweepPlan plan = sweep_plan();
 
     trace_.set_sides(plan.sides);
@@ -303,7 +305,7 @@ void Coordinator::sweep_failed(Node &node, const std::string &reason)
 
 void Coordinator::finish_opening()
 {
-    CKPT_INVARIANT(attempt_.opening.size() <= agents_.size());
+    CKPT_INVARIANT(attempt_.opening.size() <= places_.agents().size());
     if (attempt_.opening.empty()) {
         machine_.opened(steady_clock::now());
         perform();
@@ -312,15 +314,8 @@ void Coordinator::finish_opening()
 
 void Coordinator::perform(const action::ClosePieces &)
 {
-    std::map<Node *, std::vector<int>> by_node;
-
-    for (int rank = 0; rank < machine_.rank_count(); rank++) {
-        by_node[where_[rank]].push_back(rank);
-    }
-    for (auto &[node, ranks] : by_node) {
-        if (node != nullptr) {
-            node->close_piece(ranks);
-        }
+    for (Node *node : places_.nodes()) {
+        node->close_piece(places_.ranks_on(*node));
     }
 }
 
@@ -384,7 +379,7 @@ void Coordinator::perform(const action::Commit &)
             const bool is_noted = may_be_apart && (is_on_nodes || !apart.empty()) &&
                                   note(manifest, directory, records);
             worker_.reply([this, manifest, apart, is_noted] {
-                apart_ = apart;
+                places_.set_apart(apart);
                 attempt_.result.bytes = manifest.bytes();
                 if (is_noted) {
                     attempt_.on_nodes = manifest;
@@ -502,10 +497,8 @@ void Coordinator::perform(const action::Kill &)
     if (killed_) {
         hooks_.ends(checkpoint_name());
     }
-    for (Node *node : std::set<Node *>(where_.begin(), where_.end())) {
-        if (node != nullptr) {
-            node->kill();
-        }
+    for (Node *node : places_.nodes()) {
+        node->kill();
     }
 }
 
@@ -514,90 +507,50 @@ std::string Coordinator::checkpoint_name() const
     return fmt::format("{}/{}", job_, attempt_.number);
 }
 
-/* The request is tried again. A request that waits gives the same reasons again and again. */
-void Coordinator::note_attempt(const Refusal &why)
+/* Tries the attempt again after its failure, at once or when the ranks allow it. Returns false if
+ * the request is over. */
+bool Coordinator::try_again(const action::Finish &finish, std::vector<Waiting> &clients)
 {
-    const bool is_new = given_up_before_.empty() || given_up_before_.back() != why;
-
-    if (is_new && given_up_before_.size() < most_noted_attempts) {
-        given_up_before_.push_back(why);
+    if (finish.retry && !clients.empty()) {
+        spdlog::info("once more with Sync-and-Stop: {}", finish.reason.text());
+        statistics_.note_attempt(finish.reason);
+        start_once_more(std::move(clients), Protocol::sync_and_stop);
+        return true;
     }
+    if (attempt_.once_more && !clients.empty()) {
+        spdlog::warn("once more: {}", finish.reason.text());
+        statistics_.note_attempt(finish.reason);
+        start_once_more(std::move(clients), choice_.protocol());
+        return true;
+    }
+    if (attempt_.replayed < 0 && held_.is_refused() && machine_.obstacle().empty() && proxy_ < 0) {
+        statistics_.attempt_is_over();
+        statistics_.note_attempt(finish.reason);
+        hold(std::move(clients));
+        return true;
+    }
+    return false;
 }
 
 void Coordinator::perform(const action::Finish &finish)
 {
     std::vector<Waiting> clients = std::exchange(clients_, {});
-    control::Reply reply;
 
-    if (finish.retry && !finish.committed && !clients.empty()) {
-        spdlog::info("once more with Sync-and-Stop: {}", finish.reason.text());
-        note_attempt(finish.reason);
-        start_once_more(std::move(clients), Protocol::sync_and_stop);
-        return;
-    }
-    if (attempt_.once_more && !finish.committed && !clients.empty()) {
-        spdlog::warn("once more: {}", finish.reason.text());
-        note_attempt(finish.reason);
-        start_once_more(std::move(clients), choice_.protocol());
+    if (!finish.committed && try_again(finish, clients)) {
         return;
     }
     if (attempt_.replayed >= 0) {
         end_salvage(finish.committed ? attempt_.number : 0, finish.reason);
-    } else if (!finish.committed && held_.any() && machine_.obstacle().empty() && proxy_ < 0) {
-        begun_.reset();
-        note_attempt(finish.reason);
-        hold(std::move(clients));
-        return;
     }
     end_held();
-    begun_.reset();
+    statistics_.attempt_is_over();
     if (finish.committed) {
-        CKPT_INVARIANT(attempt_.number > 0 && !attempt_.pieces.empty());
-        unprotected_.committed();
-        control::Result &result = attempt_.result;
-        result.job = job_;
-        result.number = attempt_.number;
-        result.name = checkpoint_name();
-        result.path = attempt_.directory;
-        result.memory_bytes = attempt_.memory;
-        result.rank_count = machine_.rank_count();
-        result.snapshot = snapshot_method_name(settings_.snapshot);
-        result.standing = attempt_.standing;
-        result.protocol = protocol_name(machine_.protocol());
-        result.logged_messages = machine_.logged().messages;
-        result.logged_bytes = machine_.logged().bytes;
-        result.timings = timings();
-        reply.event = "result";
-        reply.result = last_ = result;
-        count_committed(result);
-        count_capped(clients, result.number);
-        for (Node *node : nodes()) {
-            if (node != nullptr) {
-                node->committed(attempt_.number);
-            }
-        }
-        learn();
-        interval_.learn(cost_of_last());
-        note_progress();
-        spdlog::info("checkpoint {} committed: {} in {}, stopped for {}",
-                     result.name, format_bytes(result.bytes),
-                     format_seconds(result.timings.total),
-                     format_seconds(result.timings.stop));
-        if (flush_) {
-            flush_->committed(attempt_.number);
-            if (attempt_.on_nodes) {
-                node_level_->committed(*attempt_.on_nodes);
-            }
-        }
-        collect_garbage();
+        has_committed(clients);
     } else {
-        reply = control::error_reply(finish.reason);
-        failed_count_++;
-        last_error_ = finish.reason;
-        count_refusal(finish.reason);
-        note_unprotected(finish.reason);
-        spdlog::error("checkpoint failed: {}", finish.reason.text());
+        has_failed(finish.reason);
     }
+    const control::Reply reply =
+        finish.committed ? result_reply() : control::error_reply(finish.reason);
     for (const Waiting &waiting : clients) {
         answer(waiting, reply);
     }
@@ -606,14 +559,69 @@ void Coordinator::perform(const action::Finish &finish)
     worker_.reply([this] { start_waiting(); });
 }
 
-void Coordinator::count_committed(const control::Result &result)
+/* Returns the answer to the clients of a committed checkpoint. */
+control::Reply Coordinator::result_reply() const
 {
-    committed_count_++;
-    last_at_ = static_cast<double>(now_nanoseconds()) * 1e-9;
-    totals_.bytes += result.bytes;
-    totals_.memory_bytes += result.memory_bytes;
-    totals_.seconds += result.timings.total;
-    totals_.stopped += result.timings.stop;
+    control::Reply reply;
+
+    reply.event = "result";
+    reply.result = attempt_.result;
+    return reply;
+}
+
+/* Completes the result of the attempt. */
+void Coordinator::complete_result()
+{
+    control::Result &result = attempt_.result;
+
+    result.job = job_;
+    result.number = attempt_.number;
+    result.name = checkpoint_name();
+    result.path = attempt_.directory;
+    result.memory_bytes = attempt_.memory;
+    result.rank_count = machine_.rank_count();
+    result.snapshot = snapshot_method_name(settings_.snapshot);
+    result.standing = attempt_.standing;
+    result.protocol = protocol_name(machine_.protocol());
+    result.logged_messages = machine_.logged().messages;
+    result.logged_bytes = machine_.logged().bytes;
+    result.timings = timings();
+}
+
+/* The checkpoint is committed and the request is over: tells everybody but the clients. */
+void Coordinator::has_committed(const std::vector<Waiting> &clients)
+{
+    CKPT_INVARIANT(attempt_.number > 0 && !attempt_.pieces.empty());
+    complete_result();
+    const control::Result &result = attempt_.result;
+    statistics_.count_committed(result);
+    logs_.committed(clients, result.number);
+    for (Node *node : places_.nodes()) {
+        node->committed(attempt_.number);
+    }
+    learn();
+    interval_.learn(cost_of_last());
+    note_progress();
+    spdlog::info("checkpoint {} committed: {} in {}, stopped for {}",
+                 result.name, format_bytes(result.bytes),
+                 format_seconds(result.timings.total),
+                 format_seconds(result.timings.stop));
+    if (flush_) {
+        flush_->committed(attempt_.number);
+        if (attempt_.on_nodes) {
+            node_level_->committed(*attempt_.on_nodes);
+        }
+    }
+    collect_garbage();
+}
+
+/* The checkpoint has failed and the request is over. */
+void Coordinator::has_failed(const Refusal &reason)
+{
+    statistics_.count_failed(reason);
+    statistics_.count_refusal(reason);
+    statistics_.note_unprotected(reason, steady_clock::now());
+    spdlog::error("checkpoint failed: {}", reason.text());
 }
 
 /*

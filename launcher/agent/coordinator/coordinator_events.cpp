@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coordinator_events.cpp - passes events of the nodes to the state machine, and reads the values in
- * rank pages that it needs.
+ * coordinator_events.cpp - passes events of the nodes to the state machine.
  */
 #include "agent/coordinator/coordinator.hpp"
 
@@ -12,7 +11,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <map>
 
 namespace ckpt
 {
@@ -40,12 +38,7 @@ void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t,
     if (rank == proxy_) { /* its node has ended the proxy */
         proxy_ = -1;
     }
-    CKPT_INVARIANT(where_.size() == hosts_.size());
-    where_[rank] = &node;
-    hosts_[rank] = node.host();
-    if (std::ranges::find(agents_, &node) == agents_.end()) {
-        agents_.push_back(&node);
-    }
+    places_.connect(rank, node);
     epoch_ = std::max(epoch_, cut.epoch);
     machine_.hello(rank, cut, steady_clock::now());
     perform();
@@ -59,7 +52,11 @@ void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t,
 void Coordinator::rank_said(int rank, const ckpt_message &message)
 {
     CKPT_EXPECT(rank >= 0 && rank < machine_.rank_count());
-    if (rank_of_held(rank, message)) {
+    if (message.type == CKPT_MSG_ASK) {
+        rank_asks(rank, message);
+        return;
+    }
+    if (held_.rank_said(rank, message, epoch_)) {
         return;
     }
     Time now = steady_clock::now();
@@ -70,9 +67,9 @@ void Coordinator::rank_said(int rank, const ckpt_message &message)
         trace_.answered(rank, message, now);
     }
     if (of_attempt && message.type == CKPT_MSG_LOGGED) {
-        CKPT_INVARIANT(where_[rank] != nullptr);
-        trace_.seen_by(rank, where_[rank]->seen(rank, epoch_),
-                       where_[rank]->clock());
+        const Node *node = places_.node_of(rank);
+        CKPT_INVARIANT(node != nullptr);
+        trace_.seen_by(rank, node->seen(rank, epoch_), node->clock());
     }
     machine_.message(rank, message, now);
     if (of_attempt) {
@@ -94,10 +91,10 @@ void Coordinator::rank_gone(int rank)
     CKPT_EXPECT(rank >= 0 && rank < machine_.rank_count());
     drop_asks(refusal(CKPT_REFUSAL_RANK_DIED, "rank {} has died", rank));
     pmix_events_.exited(rank, steady_clock::now());
-    held_.exited(rank);
+    held_.rank_exited(rank);
     machine_.exited(rank, steady_clock::now());
     perform();
-    where_[rank] = nullptr;
+    places_.disconnect(rank);
 }
 
 /* The rank may still live and return. */
@@ -105,10 +102,10 @@ void Coordinator::rank_lost(int rank)
 {
     CKPT_EXPECT(rank >= 0 && rank < machine_.rank_count());
     drop_asks(refusal(CKPT_REFUSAL_AGENT_LOST, "the agent of rank {} was lost", rank));
-    held_.exited(rank);
+    held_.rank_exited(rank);
     machine_.agent_lost(rank, steady_clock::now());
     perform();
-    where_[rank] = nullptr;
+    places_.disconnect(rank);
     worker_.reply([this] { start_waiting(); }); /* a cut that no rank settles now may have
                                                    delayed them */
 }
@@ -116,12 +113,12 @@ void Coordinator::rank_lost(int rank)
 void Coordinator::node_gone(Node &node)
 {
     for (int rank = 0; rank < machine_.rank_count(); rank++) {
-        if (where_[rank] == &node) {
+        if (places_.node_of(rank) == &node) {
             rank_lost(rank);
         }
     }
-    drop_turns(node);
-    std::erase(agents_, &node);
+    attempt_.turns.drop(node);
+    places_.agent_gone(node);
     if (flush_) {
         flush_->host_gone(node.host());
         node_level_->host_gone(node.host());
@@ -160,7 +157,7 @@ void Coordinator::written(Node &node, const WrittenPiece &written)
     attempt_.memory += written.memory;
     attempt_.standing += written.standing;
     attempt_.faults.add(written.faults);
-    end_turn(node);
+    attempt_.turns.end(node);
     CKPT_INVARIANT(attempt_.pieces.size() <= attempt_.writing.size());
     if (attempt_.pieces.size() == attempt_.writing.size()) {
         machine_.written(steady_clock::now());
@@ -177,10 +174,8 @@ void Coordinator::failed(const Refusal &reason)
 void Coordinator::failed_once(const Refusal &reason)
 {
     attempt_.once_more = true;
-    for (Node *node : std::set<Node *>(where_.begin(), where_.end())) {
-        if (node != nullptr) { /* the ranks of all nodes run the same program */
-            node->pause_protection(reason.detail());
-        }
+    for (Node *node : places_.nodes()) { /* the ranks of all nodes run the same program */
+        node->pause_protection(reason.detail());
     }
     failed(reason);
 }
@@ -190,62 +185,6 @@ void Coordinator::undone(Node &node)
     if (attempt_.undoing.erase(&node) > 0 && attempt_.undoing.empty()) {
         remove_attempt();
     }
-}
-
-/* Returns the nodes, in the order of their first ranks. */
-std::vector<Node *> Coordinator::nodes() const
-{
-    std::vector<Node *> list;
-
-    for (Node *node : where_) {
-        if (std::find(list.begin(), list.end(), node) == list.end()) {
-            list.push_back(node);
-        }
-    }
-    return list;
-}
-
-/* Returns the nodes with their ranks, in the order of their first ranks. */
-std::vector<TraceNode> Coordinator::nodes_to_trace() const
-{
-    std::vector<TraceNode> nodes;
-    std::map<const Node *, std::size_t> index;
-
-    for (int rank = 0; rank < machine_.rank_count(); rank++) {
-        CKPT_EXPECT(where_[rank] != nullptr);
-        auto [entry, is_new] = index.try_emplace(where_[rank], nodes.size());
-        if (is_new) {
-            nodes.emplace_back().host = where_[rank]->host();
-        }
-        auto &runs = nodes[entry->second].ranks;
-        if (!runs.empty() && runs.back().second == rank - 1) {
-            runs.back().second = rank;
-        } else {
-            runs.emplace_back(rank, rank);
-        }
-    }
-    return nodes;
-}
-
-/* ---- Pages ----------------------------------------------------------------- */
-
-std::vector<ckpt_clock> Coordinator::clocks(int rank) const
-{
-    CKPT_EXPECT(rank >= 0 && rank < std::ssize(where_));
-    return where_[rank] == nullptr ? std::vector<ckpt_clock>()
-                                   : where_[rank]->clocks(rank);
-}
-
-std::uint64_t Coordinator::sent(int from, int to) const
-{
-    CKPT_EXPECT(from >= 0 && from < std::ssize(where_) && to >= 0);
-    return where_[from] == nullptr ? 0 : where_[from]->sent(from, to);
-}
-
-std::uint64_t Coordinator::received(int to, int from) const
-{
-    CKPT_EXPECT(to >= 0 && to < std::ssize(where_) && from >= 0);
-    return where_[to] == nullptr ? 0 : where_[to]->received(to, from);
 }
 
 } // namespace ckpt

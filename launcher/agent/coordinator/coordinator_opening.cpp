@@ -12,9 +12,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <exception>
-#include <memory>
 #include <utility>
 
 namespace ckpt
@@ -25,19 +23,14 @@ namespace
 
 using std::chrono::steady_clock;
 
-/* After this time the coordinator reports that the file system does not answer. Ranks wait for
- * the same time to begin. */
-constexpr auto opening_timeout = std::chrono::seconds(2);
-
 } // namespace
 
 /* Ranks wait meanwhile: for a short time this is better than to start without the directories. */
 void Coordinator::open_at_start()
 {
     begin_opening();
-    if (opening_.wait_for(opening_timeout) == std::future_status::ready) {
-        take_opened();
-    }
+    opening_.wait();
+    take_opened();
     tick_opening(steady_clock::now());
 }
 
@@ -50,40 +43,31 @@ bool Coordinator::lacks_journal() const
 /* Tries again at each request: the user may have freed space or changed permissions. */
 void Coordinator::begin_opening()
 {
-    CKPT_EXPECT(!opening_.valid()); /* one thread opens the directories */
-    auto promise = std::make_shared<std::promise<Opened>>();
     const bool with_journal = !unopened_.empty() && lacks_journal();
 
-    opening_ = promise->get_future();
-    opening_since_ = steady_clock::now();
-    is_opening_late_ = false;
-    opening_thread_.run([this, promise, job = job_, is_open = store_.has_value(), with_journal] {
-        try {
-            Opened opened;
+    opening_.begin(
+        [this, job = job_, is_open = store_.has_value(), with_journal] {
+            JobOpening::Opened opened;
             if (!is_open) {
                 opened.job = opener_.open(job);
             }
             if (with_journal) {
                 opened.journal = opener_.open_journal(is_open ? job : opened.job->name);
             }
-            promise->set_value(std::move(opened));
-        } catch (...) {
-            promise->set_exception(std::current_exception());
-        }
-        worker_.reply([this] { take_opened(); });
-    });
+            return opened;
+        },
+        steady_clock::now());
 }
 
 void Coordinator::take_opened()
 {
     bool has_looked_for_journal = false;
 
-    if (!opening_.valid() ||
-        opening_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
-        return; /* the result was taken already, and another attempt is under way */
+    if (!opening_.is_done()) {
+        return; /* the result was taken already, and another attempt may be under way */
     }
     try {
-        Opened opened = opening_.get();
+        JobOpening::Opened opened = opening_.take();
         store_error_ = {};
         if (opened.job) {
             use(std::move(*opened.job));
@@ -96,7 +80,7 @@ void Coordinator::take_opened()
     } catch (const std::exception &error) {
         store_error_ = refusal_of(error, CKPT_REFUSAL_UNUSABLE_DIRECTORY);
         spdlog::error("{}", store_error_.text());
-        note_unprotected(store_error_);
+        statistics_.note_unprotected(store_error_, steady_clock::now());
     }
     if (store_ && lacks_journal() && !has_looked_for_journal && !unopened_.empty()) {
         begin_opening();
@@ -127,11 +111,10 @@ void Coordinator::use(OpenedJob job)
 void Coordinator::wait_until_opened(std::vector<Waiting> clients, Protocol protocol)
 {
     CKPT_EXPECT(!clients.empty());
-    unopened_.push_back({std::move(clients), protocol,
-                         steady_clock::now() + settings_.timeout});
-    if (!opening_.valid()) {
+    unopened_.add({std::move(clients), protocol}, steady_clock::now());
+    if (!opening_.is_under_way()) {
         begin_opening();
-    } else if (is_opening_late_) {
+    } else if (opening_.is_late()) {
         tell_unopened();
     }
 }
@@ -139,20 +122,16 @@ void Coordinator::wait_until_opened(std::vector<Waiting> clients, Protocol proto
 /* Starts one checkpoint for all requests that have waited. */
 void Coordinator::start_unopened()
 {
-    std::vector<Waiting> clients;
+    auto waiting = unopened_.take();
 
-    if (unopened_.empty()) {
+    if (!waiting) {
         return;
-    }
-    const Protocol protocol = unopened_.front().protocol;
-    for (const Unopened &waiting : std::exchange(unopened_, {})) {
-        clients.insert(clients.end(), waiting.clients.begin(), waiting.clients.end());
     }
     const Refusal why_not = obstacle();
     if (!why_not.empty() || !store_) {
-        refuse(clients, why_not.empty() ? store_error_ : why_not);
+        refuse(waiting->clients, why_not.empty() ? store_error_ : why_not);
     } else {
-        begin(std::move(clients), steady_clock::now(), protocol);
+        begin(std::move(waiting->clients), steady_clock::now(), waiting->protocol);
     }
 }
 
@@ -160,38 +139,27 @@ void Coordinator::start_unopened()
  * obstacle makes the checkpoint impossible. */
 void Coordinator::tick_opening(Time now)
 {
-    if (!opening_.valid()) {
+    if (!opening_.is_under_way()) {
         return;
     }
-    if (!is_opening_late_ && now >= opening_since_ + opening_timeout) {
-        is_opening_late_ = true;
+    if (opening_.turns_late(now)) {
         store_error_ = no_answer();
         spdlog::error("{}", store_error_.text());
-        note_unprotected(store_error_);
+        statistics_.note_unprotected(store_error_, now);
         tell_unopened();
     }
     const Refusal why_not = unopened_.empty() ? Refusal() : obstacle();
-    while (!unopened_.empty() && (!why_not.empty() || now >= unopened_.front().until)) {
-        const std::vector<Waiting> clients = std::move(unopened_.front().clients);
+    while (auto clients = unopened_.take_overdue(why_not.empty() ? now : Time::max())) {
         Refusal reason = why_not;
-        unopened_.pop_front();
         if (reason.empty()) {
             const std::chrono::duration<double> longest = settings_.timeout;
             reason = no_answer().after(
                 fmt::format("not done after {}: ", format_seconds(longest.count())));
-            failed_count_++;
-            last_error_ = reason;
-            note_unprotected(reason);
+            statistics_.count_failed(reason);
+            statistics_.note_unprotected(reason, now);
         }
-        refuse(clients, reason);
+        refuse(*clients, reason);
     }
-}
-
-Coordinator::Time Coordinator::next_of_opening() const
-{
-    Time next = is_opening_late_ ? Time::max() : opening_since_ + opening_timeout;
-
-    return unopened_.empty() ? next : std::min(next, unopened_.front().until);
 }
 
 Refusal Coordinator::no_answer() const
@@ -209,10 +177,8 @@ void Coordinator::tell_unopened()
     reply.progress.phase = "queued";
     reply.progress.waits_for = no_answer().text();
     reply.progress.rank_count = machine_.rank_count();
-    for (const Unopened &waiting : unopened_) {
-        for (const Waiting &client : waiting.clients) {
-            answer(client, reply);
-        }
+    for (const Waiting &client : unopened_.clients()) {
+        answer(client, reply);
     }
 }
 

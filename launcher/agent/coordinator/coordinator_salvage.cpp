@@ -35,10 +35,10 @@ void Coordinator::proxy_here(Node &node, int rank, const RankCut &cut)
     }
     CKPT_INVARIANT(proxy_ < 0 && rank >= 0 && rank < machine_.rank_count());
     proxy_ = rank;
-    where_[rank] = &node;
+    places_.connect_proxy(rank, node);
     machine_.hello(rank, cut, steady_clock::now());
     perform();
-    if (is_holding()) {
+    if (held_.is_holding()) {
         drop_held(refusal(CKPT_REFUSAL_RANK_DIED, "rank {} has died", rank));
     }
     queue_.push_back({0, Then::kill});
@@ -54,7 +54,7 @@ void Coordinator::end_salvage(std::uint64_t number, const Refusal &why)
         return;
     }
     CKPT_INVARIANT(rank < machine_.rank_count());
-    Node *node = std::exchange(where_[rank], nullptr);
+    Node *node = places_.disconnect(rank);
 
     if (number != 0) {
         salvaged_ = {number, rank, static_cast<double>(now_nanoseconds()) * 1e-9, {}};

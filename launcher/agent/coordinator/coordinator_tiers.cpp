@@ -13,7 +13,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <memory>
 
@@ -43,22 +42,14 @@ TierFlush::Hooks Coordinator::flush_hooks()
 NodeLevel::Hooks Coordinator::node_level_hooks()
 {
     return {[this](const std::string &host) {
-                const Node *node = agent_of(host);
+                const Node *node = places_.agent_of(host);
                 return node == nullptr ? std::string() : node->blocks();
             },
             [this](const std::string &host, const RedundancyOrder &order) {
-                CKPT_INVARIANT(agent_of(host) != nullptr); /* it has told its place */
-                agent_of(host)->write_redundancy(order);
+                CKPT_INVARIANT(places_.agent_of(host) != nullptr); /* it has told its place */
+                places_.agent_of(host)->write_redundancy(order);
             },
             [this] { collect_garbage(); }};
-}
-
-/* Returns null if the host has no connected agent. */
-Node *Coordinator::agent_of(const std::string &host) const
-{
-    auto found = std::ranges::find(agents_, host, [](Node *node) { return node->host(); });
-
-    return found == agents_.end() ? nullptr : *found;
 }
 
 /* Copies checkpoints that an earlier launch, or agents that have died, left only in the fast
@@ -90,7 +81,7 @@ void Coordinator::protect_leftover(const NodeRecord &newest)
         worker_.reply([this, manifest = newest.manifest] {
             const bool all_are_here = std::ranges::all_of(
                 manifest.pieces,
-                [this](const Piece &piece) { return agent_of(piece.host) != nullptr; });
+                [this](const Piece &piece) { return places_.agent_of(piece.host) != nullptr; });
             if (machine_.phase() != Phase::idle) { /* a checkpoint is under way that will be
                                                       removed from there */
                 leftover_due_ = true;
@@ -105,15 +96,13 @@ void Coordinator::protect_leftover(const NodeRecord &newest)
  * the host that copies, or "". */
 std::string Coordinator::copy_piece(const TierCopy &copy, const Piece &piece)
 {
-    std::vector<std::string> hosts;
-    std::ranges::transform(agents_, std::back_inserter(hosts), &Node::host);
+    Node *node = places_.copier(piece.host, settings_.host);
 
-    const std::string host = copier_of(piece.host, settings_.host, hosts, apart_);
-    if (!host.empty()) {
-        CKPT_INVARIANT(agent_of(host) != nullptr);
-        agent_of(host)->copy_piece(copy.from, copy.to, piece);
+    if (node == nullptr) {
+        return "";
     }
-    return host;
+    node->copy_piece(copy.from, copy.to, piece);
+    return node->host();
 }
 
 /* The ranks stay stopped until the checkpoint is on durable storage, as everything else may be
@@ -252,7 +241,7 @@ void Coordinator::free_nodes()
             return;
         }
         NodeRecord::discard(records(), all, {});
-        for (Node *node : agents_) {
+        for (Node *node : places_.agents()) {
             node->discard(store_->directory() / job_, all, {});
         }
     } catch (const std::exception &error) {
@@ -270,10 +259,8 @@ void Coordinator::discard_flushed(const Store &store, const std::string &job)
     store.discard(job, needed.newest, needed.stay);
     NodeRecord::discard(settings_.slow_directory / job, needed.newest, needed.stay);
     worker_.reply([this, needed, directory = store.directory() / job] {
-        for (Node *node : agents_) {
-            if (apart_.contains(node->host())) {
-                node->discard(directory, needed.newest, needed.stay);
-            }
+        for (Node *node : places_.agents_apart()) {
+            node->discard(directory, needed.newest, needed.stay);
         }
     });
 }

@@ -435,9 +435,10 @@ void FakeRank::keep()
     own.kept_wanted = own.wanted;
     require(ckpt_frozen_copy_make(&copy, static_cast<int>(agent_), &failure) == 0,
             failure.text);
-    const ckpt_message message = make_message(
-        CKPT_MSG_COW_SNAPSHOT, 0,
-        {.kept = {static_cast<std::uint64_t>(copy.pid), *snapshot_, own.kept, own.interval}});
+    const auto pid = static_cast<std::uint64_t>(copy.pid);
+    const ckpt_message message =
+        make_message(CKPT_MSG_COW_SNAPSHOT, 0,
+                     {.cow_snapshot = {pid, *snapshot_, own.kept, own.interval}});
     require(send_with_descriptor(socket_, message, copy.connection), "COW_SNAPSHOT");
     close(copy.connection);
     std::printf("kept %lu %d\n", static_cast<unsigned long>(steps_), copy.pid);
