@@ -40,6 +40,7 @@ static void start_once(int required)
     if (ckpt_runtime_phase() == CKPT_RUNTIME_BEFORE) {
         main_thread = pthread_self();
         ckpt_runtime_begin(required);
+        CKPT_INVARIANT(ckpt_runtime_phase() == CKPT_RUNTIME_ACTIVE);
     }
     pthread_mutex_unlock(&mutex);
 }
@@ -96,6 +97,7 @@ static int stop(void)
 {
     int code, length;
 
+    CKPT_INVARIANT(ckpt_runtime_phase() == CKPT_RUNTIME_ACTIVE); /* it ends once */
     ckpt_runtime_leave();
     ckpt_begin();
     CKPT_CALL(code, Get_library_version, library_version, &length);
