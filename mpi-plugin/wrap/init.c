@@ -103,6 +103,7 @@ static int stop(void)
     CKPT_CALL(code, Get_library_version, library_version, &length);
     CKPT_CALL(code, Finalize);
     ckpt_runtime_set_phase(CKPT_RUNTIME_FINALIZED);
+    ckpt_end_quietly(); /* this thread may end before the process does */
     ckpt_slow_path |= CKPT_SLOW_OUTSIDE;
     ckpt_state = CKPT_STATE_CRITICAL; /* no service any more */
     return code;
