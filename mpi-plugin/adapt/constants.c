@@ -10,6 +10,18 @@
 
 /* A bit that no assertion or file mode of MPICH uses. */
 #define NO_FLAG (1 << 30)
+_Static_assert(((MPI_MODE_RDONLY | MPI_MODE_RDWR | MPI_MODE_WRONLY | MPI_MODE_CREATE |
+                 MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_UNIQUE_OPEN |
+                 MPI_MODE_APPEND | MPI_MODE_SEQUENTIAL) &
+                NO_FLAG) == 0,
+               "MPICH refuses an unknown file mode");
+_Static_assert(((MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE |
+                 MPI_MODE_NOSUCCEED) &
+                NO_FLAG) == 0,
+               "MPICH refuses an unknown assertion");
+_Static_assert(ADAPT_NO_VALUE < MPI_UNDEFINED && ADAPT_NO_VALUE < MPI_ROOT &&
+                   ADAPT_NO_VALUE < MPI_ANY_SOURCE && ADAPT_NO_VALUE < MPI_PROC_NULL,
+               "no special rank has the value of none");
 
 static int find(const struct adapt_values *values, int wanted)
 {

@@ -29,6 +29,14 @@ enum adapt_kind {
     ADAPT_FILE,
 };
 
+/* An array of MPICH's handles fits into the array of pointers that it replaces (adapt_narrow). */
+_Static_assert(sizeof(MPI_Comm) == 4 && sizeof(MPI_Group) == 4 && sizeof(MPI_Datatype) == 4 &&
+                   sizeof(MPI_Op) == 4 && sizeof(MPI_Request) == 4 && sizeof(MPI_Win) == 4 &&
+                   sizeof(MPI_Info) == 4 && sizeof(MPI_Errhandler) == 4 && sizeof(MPI_Message) == 4,
+               "a handle is the lower half of a pointer");
+_Static_assert(sizeof(MPI_File) == sizeof(void *), "a file is passed on as it is");
+_Static_assert(sizeof(void *) == 2 * sizeof(int), "the kind is the upper half of a pointer");
+
 static inline void *adapt_out(enum adapt_kind kind, int handle)
 {
     return (void *)((uintptr_t)kind << 32 | (uint32_t)handle);

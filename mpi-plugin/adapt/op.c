@@ -28,6 +28,7 @@ static struct {
 
 /* Where to search first: a freed operation may still be in use for a while. */
 static unsigned next;
+_Static_assert((THUNKS & (THUNKS - 1)) == 0, "the search goes on where `next` overflows");
 
 void ckpt_op_call(void *in, void *inout, int *count, MPI_Datatype *datatype,
                   int number)

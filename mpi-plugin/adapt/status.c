@@ -7,6 +7,7 @@
 #include "adapt/constants.h"
 
 #include <limits.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,12 @@
 /* MPICH's count has 63 bits: the upper 31 share a word with the "cancelled"
  * bit. */
 #define CANCELLED 1u
+_Static_assert(((unsigned)UNTOUCHED & CANCELLED) == 0, "a marked count is not cancelled");
+
+/* The header may be of another release than the library. */
+_Static_assert(sizeof(MPI_Status) == 20 && offsetof(MPI_Status, MPI_SOURCE) == 8 &&
+                   offsetof(MPI_Status, MPI_TAG) == 12 && offsetof(MPI_Status, MPI_ERROR) == 16,
+               "layout of every release with libmpi.so.12");
 
 /* Marks each field separately, as ROMIO sets only the count. The mark does not
  * contain the "cancelled" bit. */

@@ -18,6 +18,15 @@ struct adapt_status {
     size_t count; /* bytes */
 };
 
+/* wrap/status.c compares the same numbers with Open MPI's mpi.h. */
+_Static_assert(offsetof(struct adapt_status, source) == 0 &&
+                   offsetof(struct adapt_status, tag) == 4 &&
+                   offsetof(struct adapt_status, error) == 8 &&
+                   offsetof(struct adapt_status, cancelled) == 12,
+               "layout of Open MPI's MPI_Status");
+_Static_assert(offsetof(struct adapt_status, count) == 16 && sizeof(struct adapt_status) == 24,
+               "layout of Open MPI's MPI_Status");
+
 /*
  * Called before a call that stores a status: marks `mpich` as untouched.
  * Returns the pointer to pass: `mpich`, or MPI_STATUS_IGNORE if the caller

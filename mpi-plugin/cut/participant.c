@@ -4,7 +4,9 @@
  */
 #include "cut/participant.h"
 
-#include <stdlib.h>
+#include "base/invariant.h"
+
+#include <stddef.h>
 
 #define CAPACITY 4
 
@@ -30,10 +32,14 @@ static int count;
 
 void ckpt_participant_add(const struct ckpt_participant *participant)
 {
-    if (count == CAPACITY) {
-        abort(); /* a mistake in start/connect.c */
+    CKPT_INVARIANT(participant->forbids == NULL || participant->refuse != NULL);
+    for (int i = 0; i < count; i++) { /* nobody would ask the second one */
+        CKPT_INVARIANT(participant->excluded == NULL || all[i]->excluded == NULL);
+        CKPT_INVARIANT(participant->shared_page == NULL || all[i]->shared_page == NULL);
     }
-    all[count++] = participant;
+    if (CKPT_INVARIANT(count < CAPACITY)) { /* see start/connect.c */
+        all[count++] = participant;
+    }
 }
 
 const struct ckpt_participant *ckpt_participant_forbidding(void)
@@ -53,6 +59,8 @@ void ckpt_participants_tell(void)
 
 void ckpt_participants_told(const struct ckpt_message *message)
 {
+    CKPT_INVARIANT(message->type == CKPT_MSG_HELD || message->type == CKPT_MSG_ANSWER ||
+                   message->type == CKPT_MSG_RESUME);
     CALL(told, message);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "fortran/fortran.h"
 
+#include "base/invariant.h"
 #include "handles/attribute.h"
 #include "handles/communicator.h"
 
@@ -18,6 +19,7 @@ static void *object_of(enum ckpt_kind kind, MPI_Fint number)
     case CKPT_DATATYPE:
         return PMPI_Type_f2c(number);
     default:
+        CKPT_INVARIANT(kind == CKPT_WIN);
         return PMPI_Win_f2c(number);
     }
 }
@@ -79,6 +81,9 @@ static int get(enum ckpt_kind kind, MPI_Fint number, int keyval, MPI_Aint *value
     }
     return result(kind, object, code, name);
 }
+
+/* An extra state of Fortran, an integer, travels as the pointer of C. */
+_Static_assert(sizeof(MPI_Aint) == sizeof(void *), "MPI_ADDRESS_KIND has the size of a pointer");
 
 static int create(enum ckpt_kind kind, enum ckpt_language language, void *copy,
                   void *delete, MPI_Aint extra, int *keyval, const char *name)

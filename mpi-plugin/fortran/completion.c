@@ -26,6 +26,8 @@ static void return_index(MPI_Fint *index, int c_index)
 
 /* The same for `count` indices; for none if it is MPI_UNDEFINED, which is
  * negative. */
+_Static_assert(MPI_UNDEFINED < 0, "no index and no count is MPI_UNDEFINED");
+
 static void count_from_one(int count, MPI_Fint *indices)
 {
     for (int i = 0; i < count; i++) {

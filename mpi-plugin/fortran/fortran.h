@@ -17,6 +17,8 @@
 
 #include "handles/wrapper.h"
 
+#include <stddef.h>
+
 /* mpi.h has macros with these names. */
 #undef MPI_COMM_DUP_FN
 #undef MPI_COMM_NULL_COPY_FN
@@ -33,6 +35,13 @@
 #undef MPI_WIN_NULL_DELETE_FN
 
 _Static_assert(sizeof(MPI_Fint) == sizeof(int), "INTEGER is int");
+_Static_assert(sizeof(MPI_Aint) == 8 && sizeof(MPI_Offset) == 8 && sizeof(MPI_Count) == 8,
+               "MPI_ADDRESS_KIND, MPI_OFFSET_KIND and MPI_COUNT_KIND of mpif.h");
+_Static_assert(sizeof(MPI_Status) == 6 * sizeof(MPI_Fint), "MPI_STATUS_SIZE of mpif.h");
+_Static_assert(offsetof(MPI_Status, MPI_SOURCE) == 0 &&
+                   offsetof(MPI_Status, MPI_TAG) == sizeof(MPI_Fint) &&
+                   offsetof(MPI_Status, MPI_ERROR) == 2 * sizeof(MPI_Fint),
+               "MPI_SOURCE, MPI_TAG and MPI_ERROR of mpif.h are 1, 2 and 3");
 
 #define CKPT_FORTRAN_NAME(name, function) \
     extern __typeof__(function) name __attribute__((weak, alias(#function)))
@@ -123,6 +132,13 @@ void ckpt_fortran_string_set(char *string, int length, const char *c_string);
 
 /* Size of a buffer for a string that MPI returns. */
 #define CKPT_FORTRAN_STRING (MPI_MAX_PORT_NAME + 1)
+_Static_assert(CKPT_FORTRAN_STRING > MPI_MAX_ERROR_STRING &&
+                   CKPT_FORTRAN_STRING > MPI_MAX_LIBRARY_VERSION_STRING &&
+                   CKPT_FORTRAN_STRING > MPI_MAX_PROCESSOR_NAME &&
+                   CKPT_FORTRAN_STRING > MPI_MAX_OBJECT_NAME &&
+                   CKPT_FORTRAN_STRING > MPI_MAX_INFO_KEY &&
+                   CKPT_FORTRAN_STRING > MPI_MAX_DATAREP_STRING,
+               "the port name is the longest of these strings");
 
 /* Return handles from an array of numbers. From malloc, the caller frees them;
  * NULL if out of memory. Context: normal. */

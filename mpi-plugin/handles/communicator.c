@@ -159,10 +159,9 @@ static void take_clock(MPI_Comm comm)
 {
     comm->slot = UINT32_MAX;
     if (comm->size > 1 || comm->inter) {
-        /* 0 is MPI_COMM_SELF's: other ranks would take it for theirs. No checkpoint has a
-         * communicator with processes of another job. */
-        CKPT_INVARIANT(comm->id != 0 || comm->foreign);
-        comm->slot = ckpt_rank_page_take(comm->id);
+        /* A communicator from MPI_Comm_spawn, MPI_Comm_accept and the like has no id, whoever its
+         * members are. It gets no clock, and there is no checkpoint while it exists. */
+        comm->slot = comm->id == 0 ? UINT32_MAX : ckpt_rank_page_take(comm->id);
         comm->unclocked = comm->slot == UINT32_MAX;
     }
     comm->clock = comm->slot == UINT32_MAX ? &private_clock

@@ -23,7 +23,7 @@ struct ompi_communicator_t {
     struct ckpt_clock *clock;         /* in the rank page; private if alone */
     uint32_t slot;                    /* index of the clock, or UINT32_MAX */
     int foreign;                      /* 1: has members outside MPI_COMM_WORLD */
-    int unclocked;                    /* 1: no clock slot was left */
+    int unclocked;                    /* 1: it has no id, or no clock slot was left */
     uint64_t *sent;                   /* [peers] messages sent */
     uint64_t *received;               /* [peers] messages received or logged */
     int *local_members;               /* [size] ranks in MPI_COMM_WORLD */

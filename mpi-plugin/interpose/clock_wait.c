@@ -155,6 +155,8 @@ CKPT_INTERPOSE int aio_suspend(const struct aiocb *const list[], int count,
 
 /* The name that programs with _FILE_OFFSET_BITS=64 call. The structures are
  * equal. */
+_Static_assert(sizeof(struct aiocb64) == sizeof(struct aiocb), "one function for both names");
+
 CKPT_INTERPOSE int aio_suspend64(const struct aiocb64 *const list[], int count,
                                  const struct timespec *timeout)
 {

@@ -79,4 +79,6 @@ CKPT_INTERPOSE void *mmap(void *start, size_t size, int protection, int flags, i
 }
 
 /* The same function, as off_t has 64 bits. */
+_Static_assert(sizeof(off_t) == 8, "one function for both names");
+
 CKPT_INTERPOSE extern __typeof__(mmap) mmap64 __attribute__((alias("mmap")));

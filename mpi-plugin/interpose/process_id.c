@@ -19,6 +19,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+_Static_assert(sizeof(pid_t) == sizeof(int) && sizeof(id_t) == sizeof(int), "an id is an int");
+
 CKPT_INTERPOSE pid_t getpid(void)
 {
     return ckpt_process_id_shown(ckpt_sys_getpid());

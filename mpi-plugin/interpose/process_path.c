@@ -14,12 +14,16 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CAPACITY         320 /* size of a path below /proc/PID with one file name */
+#define CAPACITY 320 /* size of a path below /proc/PID with one file name */
+_Static_assert(sizeof("/proc/2147483647/task/2147483647/") + NAME_MAX <= CAPACITY,
+               "a path whose id grows in the translation has room");
+
 #define TRANSLATED(path) ckpt_process_path((path), (char[CAPACITY]){0}, CAPACITY)
 #define TRANSLATED_AT(directory, path) \
     ckpt_process_path_at((directory), (path), (char[CAPACITY]){0}, CAPACITY)

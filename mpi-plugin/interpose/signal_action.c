@@ -45,6 +45,7 @@ CKPT_INTERPOSE int __sigaction(int signal, const struct sigaction *action,
 
 /* Signals for which siginterrupt() was called: bit (signal - 1). */
 static unsigned long interrupting;
+_Static_assert(8 * sizeof(interrupting) >= NSIG - 1, "each signal has a bit");
 
 static unsigned long bit_of(int signal)
 {

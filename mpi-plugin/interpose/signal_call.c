@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/uio.h>
 
@@ -35,6 +36,9 @@ long ckpt_signal_call(long number, long a1, long a2, long a3, long a4, long a5, 
 
 /* For syscall.S: the calls that come here, by number. */
 #define WORDS 8
+_Static_assert(64 * WORDS == 512, "syscall.S looks up the numbers up to 511");
+_Static_assert(NUMBER_EPOLL_PWAIT2 < 64 * WORDS && NUMBER_MSEAL < 64 * WORDS,
+               "the newest calls are in the table");
 #define IN_WORD(number, word) \
     ((number) / 64 == (word) ? UINT64_C(1) << ((number) % 64) : 0)
 #define CALLS_OF_WORD(word)                                                  \
@@ -76,6 +80,10 @@ static long without_signal(long address, long size, uint64_t *own)
     *own = ckpt_signals_without_ours(*own);
     return (long)own;
 }
+
+_Static_assert(sizeof(struct ckpt_sigaction) == 32 && offsetof(struct ckpt_sigaction, flags) == 8 &&
+                   offsetof(struct ckpt_sigaction, mask) == 24,
+               "layout of the kernel's sigaction, which the program passes");
 
 static struct sigaction of_kernel(const struct ckpt_sigaction *action)
 {
@@ -132,6 +140,7 @@ struct sized_set {
     long set;
     long size;
 };
+_Static_assert(sizeof(struct sized_set) == 16, "layout of the kernel's structure");
 
 static long select_without_signal(long a1, long a2, long a3, long a4, long a5, long a6)
 {

@@ -146,6 +146,10 @@ typedef int set_context(const ucontext_t *to);
 __attribute__((visibility("hidden"))) swap_context *ckpt_context_to_swap(ucontext_t *to);
 __attribute__((visibility("hidden"))) set_context *ckpt_context_to_set(ucontext_t *to);
 
+/* The kernel reads one word of the mask. */
+_Static_assert(sizeof(((ucontext_t *)NULL)->uc_sigmask.__val[0]) * 8 == NSIG - 1,
+               "the first word has all signals");
+
 /* Writes only if necessary: a context may be constant. */
 static void open_signal(ucontext_t *to)
 {

@@ -9,6 +9,7 @@
  */
 #include "config.h"
 
+#include "base/invariant.h"
 #include "interpose/next.h"
 #include "task/threads.h"
 
@@ -38,6 +39,7 @@ CKPT_INTERPOSE int sigaltstack(const stack_t *stack, stack_t *old)
     stack_t wanted = {.ss_size = 0};
     int status;
 
+    CKPT_INVARIANT(before.ss_size == 0 || before.ss_size >= ALWAYS_REFUSED);
     if (stack != NULL && is_too_small(stack)) {
         wanted = *stack;
         stack = &none;

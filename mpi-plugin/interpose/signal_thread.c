@@ -50,6 +50,8 @@ static void release_restarts(uint64_t mask)
     (void)ckpt_sys_sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
+_Static_assert(sizeof(pthread_t) == sizeof(uintptr_t), "a pthread_t is an address in glibc");
+
 static int kernel_tid(pthread_t thread)
 {
     return ckpt_threads_kernel_tid((uintptr_t)thread, NULL);

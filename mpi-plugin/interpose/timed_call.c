@@ -29,6 +29,9 @@
 #include <unistd.h>
 
 #define NUMBER_EPOLL_PWAIT2 441 /* newer than some headers */
+#ifdef SYS_epoll_pwait2
+_Static_assert(NUMBER_EPOLL_PWAIT2 == SYS_epoll_pwait2, "the kernel's number");
+#endif
 
 /* Evaluates `call`, announced as `number`; keeps the errno of the call. */
 #define TIMED(number, nanoseconds, milliseconds, call)                \

@@ -15,6 +15,7 @@
  */
 #include "config.h"
 
+#include "base/invariant.h"
 #include "interpose/next.h"
 #include "sys/syscall.h"
 #include "task/process_id.h"
@@ -47,6 +48,8 @@ static struct notification *notifications;
 static pthread_t waiter;
 static int32_t waiter_tid; /* the kernel's id; 0: not running */
 static pthread_cond_t waiter_is_there = PTHREAD_COND_INITIALIZER;
+
+_Static_assert(sizeof(timer_t) >= sizeof(int32_t), "a timer_t holds the kernel's id");
 
 /* The only function of the thread that an expiration starts. */
 static void *notify(void *argument)
@@ -182,6 +185,7 @@ static long create(clockid_t clock, struct sigevent *event, int32_t *id_p)
     if (event != NULL && event->sigev_notify == SIGEV_THREAD) {
         int tid = ckpt_threads_kernel_tid((uintptr_t)waiter, NULL);
 
+        CKPT_INVARIANT(waiter_tid != 0); /* start_waiter() comes first */
         event->sigev_notify = SIGEV_SIGNAL | SIGEV_THREAD_ID;
         event->_sigev_un._tid = tid != 0 ? tid : waiter_tid;
     }

@@ -123,7 +123,7 @@ uint32_t ckpt_rank_page_take(uint64_t id)
 {
     uint32_t slot;
 
-    CKPT_INVARIANT(page->clock_count == slot_count);
+    CKPT_INVARIANT(id != 0 && page->clock_count == slot_count); /* 0: a free slot */
     for (slot = 0; slot < slot_count && slot_ids[slot] != 0; slot++) {
     }
     if (slot == CKPT_CLOCK_SLOTS) {

@@ -33,6 +33,7 @@
 #define PAGE            UINT64_C(4096)
 #define PATH_SIZE       4096
 #define BEFORE_CAPACITY 131072 /* above the kernel's default max_map_count */
+_Static_assert(STACK_SIZE % PAGE == 0, "a guard page lies below the stack");
 
 /* Data for ckpt-host in lower memory, besides its stack. */
 struct notes {
@@ -238,6 +239,7 @@ static int prepare(struct ckpt_program *program, struct ckpt_lower *table,
         return status;
     }
 
+    CKPT_INVARIANT(loaded_count == LOADED_MAX); /* linker, notes, stack */
     notes->start.table = table;
     notes->start.before = notes->before;
     notes->start.before_count = 0;

@@ -13,6 +13,7 @@
 #include "ckpt/failure.h"
 #include "ckpt/snapshot.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define CKPT_LOWER_VERSION 6u
@@ -85,6 +86,14 @@ struct ckpt_lower {
 
     struct ckpt_failure failure;
 };
+
+/* A ckpt-host of another version reads `version`, and returns through the other two. */
+_Static_assert(offsetof(struct ckpt_lower, version) == 0 &&
+                   offsetof(struct ckpt_lower, status) == 12 &&
+                   offsetof(struct ckpt_lower, back) == 88,
+               "the same in all versions");
+_Static_assert(offsetof(struct ckpt_lower, failure) == 192 && CKPT_LOWER_VERSION == 6u,
+               "another layout is another version");
 
 /* The wait loop ended because *interrupt became non-zero; the request is still
  * pending in *request_p. Not an MPI error code. */

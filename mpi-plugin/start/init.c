@@ -5,6 +5,7 @@
 #include "start/init.h"
 
 #include "non_mpi/non_mpi.h"
+#include "base/invariant.h"
 #include "cut/messages/partition.h"
 #include "cut/messages/synchronous_send.h"
 #include "cut/service/service.h"
@@ -27,6 +28,7 @@ static int agree_on_collectives(void)
 
     CKPT_CALL(code, Allreduce, &ckpt_thread_level, &highest, 1, CKPT_LOWER(MPI_INT),
               CKPT_LOWER(MPI_MAX), CKPT_LOWER(MPI_COMM_WORLD));
+    CKPT_INVARIANT(code != MPI_SUCCESS || highest >= ckpt_thread_level);
     ckpt_collectives_split = highest == MPI_THREAD_MULTIPLE;
     return code;
 }
@@ -65,6 +67,7 @@ void ckpt_start(int required)
     struct ckpt_failure failure = {0};
     int rank, size, code, error;
 
+    CKPT_INVARIANT(ckpt_runtime_phase() == CKPT_RUNTIME_BEFORE);
     ckpt_slow_path &= ~CKPT_SLOW_OUTSIDE;
     ckpt_runtime_need_library();
     ckpt_thread_level = required;
@@ -106,6 +109,7 @@ void ckpt_start(int required)
 
 void ckpt_start_leave(void)
 {
+    CKPT_INVARIANT(ckpt_runtime_phase() == CKPT_RUNTIME_ACTIVE);
     ckpt_begin();
     ckpt_partition_close();
     ckpt_end();

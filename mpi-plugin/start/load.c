@@ -79,12 +79,17 @@ int ckpt_load(char *const environment[], uint64_t vdso, struct ckpt_failure *fai
     }
     ckpt_thread_contexts_forget(ckpt_lower.thread_pointer);
     CKPT_INVARIANT(ckpt_lower.thread_pointer != 0 && ckpt_lower.thread_pointer % 16 == 0);
+    CKPT_INVARIANT(ckpt_lower.function == ckpt_lower_function && ckpt_lower.object == objects);
+    CKPT_INVARIANT(ckpt_lower.send != NULL && ckpt_lower.receive != NULL &&
+                   ckpt_lower.wait != NULL && ckpt_lower.ranges != NULL);
     for (i = 0; i < CKPT_FN_COUNT; i++) {
         if (ckpt_lower_function[i] == NULL) {
             ckpt_lower_function[i] = (void *)missing_function;
         }
     }
     ckpt_predefined_bind();
+    CKPT_INVARIANT(CKPT_LOWER(MPI_COMM_WORLD) != NULL &&
+                   ckpt_predefined_find(CKPT_LOWER(MPI_COMM_WORLD)) == MPI_COMM_WORLD);
     return 0;
 }
 
@@ -120,8 +125,10 @@ static int init_lower(struct ckpt_failure *failure)
 
 int ckpt_load_start(struct ckpt_failure *failure)
 {
-    int error = init_lower(failure);
+    int error;
 
+    CKPT_INVARIANT(ckpt_lower.thread_pointer != 0); /* ckpt_load() comes first */
+    error = init_lower(failure);
     return error == 0 ? ckpt_thread_contexts_renew(failure) : error;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "start/rebuild.h"
 
+#include "base/invariant.h"
 #include "cut/image/file_content.h"
 #include "cut/messages/epoch.h"
 #include "handles/buffer.h"
@@ -12,6 +13,7 @@
 #include "handles/recipes/replay.h"
 #include "handles/recipes/tool.h"
 #include "handles/window.h"
+#include "task/threads.h"
 
 #include <errno.h>
 
@@ -22,7 +24,9 @@ static int rebuild_kind(enum ckpt_kind kind, int (*rebuild)(struct ckpt_handle *
 
     for (; handle != NULL && code == MPI_SUCCESS;
          handle = ckpt_live_next(handle)) {
+        CKPT_INVARIANT(handle->kind == kind && (handle->flags & CKPT_HANDLE_PREDEFINED) == 0);
         code = rebuild(handle);
+        CKPT_INVARIANT(code != MPI_SUCCESS || kind == CKPT_REQUEST || handle->lower != NULL);
     }
     return code;
 }
@@ -43,8 +47,10 @@ int ckpt_rebuild(struct ckpt_failure *failure)
          (int (*)(struct ckpt_handle *))ckpt_request_rebuild},
     };
     const char *variable;
-    int code = ckpt_communicators_replay(), error;
+    int code, error;
 
+    CKPT_INVARIANT(ckpt_threads_are_frozen()); /* no thread sees an object without a handle */
+    code = ckpt_communicators_replay();
     if (code == MPI_SUCCESS) {
         code = ckpt_buffer_rebuild();
     }

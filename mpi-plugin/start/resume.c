@@ -53,6 +53,7 @@
 #define NANOSECONDS 1000000000u /* in a second */
 
 static char stack[256 * 1024] __attribute__((aligned(64)));
+_Static_assert(sizeof(stack) % 64 == 0, "the top of the stack is aligned, too");
 
 void *ckpt_resume_stack(void)
 {

@@ -5,6 +5,7 @@
  */
 #include "handles/attribute.h"
 
+#include "base/invariant.h"
 #include "handles/communicator.h"
 #include "handles/error_codes.h"
 #include "handles/window.h"
@@ -37,6 +38,7 @@ static int predefined_get(MPI_Comm communicator, int id, void *value_p, int *fla
     int *lower = NULL;
     int code;
 
+    CKPT_INVARIANT(id >= 0 && id < CKPT_FIRST_KEYVAL);
     ckpt_begin();
     CKPT_CALL(code, Comm_get_attr, CKPT_LOWER(communicator), id, &lower, flag);
     if (code == MPI_SUCCESS && *flag) {

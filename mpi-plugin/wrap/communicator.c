@@ -6,6 +6,7 @@
  * create it and agree on its id run inside the clocked section. The bookkeeping follows
  * after the collective is left.
  */
+#include "base/invariant.h"
 #include "cut/collectives/collective.h"
 #include "cut/collectives/nonblocking.h"
 #include "handles/attribute.h"
@@ -46,12 +47,14 @@ static int adopt(const struct ckpt_new_communicator *fresh, MPI_Comm parent,
     if (comm == NULL) {
         return MPI_ERR_NO_MEM;
     }
+    CKPT_INVARIANT(comm == MPI_COMM_NULL || ckpt_communicator_valid(comm));
     *comm_p = comm;
     return MPI_SUCCESS;
 }
 
 static int copy_topology(MPI_Comm from, MPI_Comm to)
 {
+    CKPT_INVARIANT(from != to && to->topology == NULL);
     if (from->topology != NULL) {
         size_t size = from->topology->size;
 
@@ -157,6 +160,7 @@ static int begin_idup(const struct ckpt_nonblocking *call, MPI_Request *request)
     int code = MPI_ERR_UNSUPPORTED_OPERATION;
     MPI_Info info;
 
+    CKPT_INVARIANT(call->twin->id != call->communicator->id);
     if (call->twin->hints != NULL &&
         ckpt_hints_info(call->twin, &info) == MPI_SUCCESS) {
         code = CKPT_FUNCTION(Comm_idup_with_info)(from, info, to, request);

@@ -45,6 +45,7 @@ static void close_generalized(MPI_Request request, int asks)
     struct ckpt_generalized *functions = request->generalized;
     struct ckpt_callback outer;
 
+    CKPT_INVARIANT(request->request_kind == CKPT_REQUEST_GENERALIZED && functions != NULL);
     ckpt_callback_enter(&outer);
     if (asks) {
         request->code = functions->query(functions->extra, &request->status);
@@ -561,6 +562,8 @@ int PMPI_Request_free(MPI_Request *request_p)
     }
     ckpt_begin();
     if (request->persistent && !is_message(request)) {
+        CKPT_INVARIANT(request->request_kind == CKPT_REQUEST_COLLECTIVE ||
+                       request->request_kind == CKPT_REQUEST_PARTITIONED);
         int code = request->request_kind == CKPT_REQUEST_COLLECTIVE
                        ? ckpt_persistent_free(request_p)
                        : ckpt_partitioned_free(request_p);

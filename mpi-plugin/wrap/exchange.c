@@ -4,6 +4,7 @@
  * one request that consists of two, which are saved like all others.
  */
 #include "base/arena.h"
+#include "base/invariant.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
 #include "handles/wrapper.h"
@@ -25,6 +26,7 @@ static void give_up(MPI_Request request, MPI_Request *receive)
         (void)PMPI_Request_free(receive);
     }
     ckpt_begin();
+    CKPT_INVARIANT(!request->active); /* it has no halves to retire yet */
     ckpt_request_retire(request);
     ckpt_end();
 }
@@ -97,6 +99,7 @@ static int pack(const void *buf, int count, MPI_Datatype datatype, MPI_Comm comm
     if (code == MPI_SUCCESS) {
         CKPT_CALL(code, Pack, buf, count, CKPT_LOWER(datatype), *packed, *size,
                   used, CKPT_LOWER(comm));
+        CKPT_INVARIANT(code != MPI_SUCCESS || (*used >= 0 && *used < *size));
     }
     CKPT_RETURN(comm, code, "MPI_Isendrecv_replace");
 }

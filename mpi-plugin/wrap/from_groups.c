@@ -5,6 +5,7 @@
  * which therefore creates the communicators there. The tag distinguishes
  * simultaneous creations.
  */
+#include "base/invariant.h"
 #include "handles/communicator.h"
 #include "handles/kinds.h"
 #include "handles/wrapper.h"
@@ -104,6 +105,7 @@ static int make(const struct sides *sides, const char *text, MPI_Info info,
     if (code != MPI_SUCCESS) {
         return code;
     }
+    CKPT_INVARIANT(fresh.id != 0 || fresh.lower == CKPT_LOWER(MPI_COMM_NULL));
     comm = ckpt_communicator_adopt(&fresh, NULL, creator, site);
     if (comm == NULL) {
         return MPI_ERR_NO_MEM;

@@ -40,6 +40,7 @@ static void start_once(int required)
     if (ckpt_runtime_phase() == CKPT_RUNTIME_BEFORE) {
         main_thread = pthread_self();
         ckpt_runtime_begin(required);
+        CKPT_INVARIANT(ckpt_runtime_phase() == CKPT_RUNTIME_ACTIVE);
     }
     pthread_mutex_unlock(&mutex);
 }
@@ -96,11 +97,13 @@ static int stop(void)
 {
     int code, length;
 
+    CKPT_INVARIANT(ckpt_runtime_phase() == CKPT_RUNTIME_ACTIVE); /* it ends once */
     ckpt_runtime_leave();
     ckpt_begin();
     CKPT_CALL(code, Get_library_version, library_version, &length);
     CKPT_CALL(code, Finalize);
     ckpt_runtime_set_phase(CKPT_RUNTIME_FINALIZED);
+    ckpt_end_quietly(); /* this thread may end before the process does */
     ckpt_slow_path |= CKPT_SLOW_OUTSIDE;
     ckpt_state = CKPT_STATE_CRITICAL; /* no service any more */
     return code;

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 
 #define ALIGNMENT 64 /* a cache line */
+_Static_assert((ALIGNMENT & (ALIGNMENT - 1)) == 0 && ALIGNMENT % sizeof(void *) == 0,
+               "posix_memalign() requires that");
 
 int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {

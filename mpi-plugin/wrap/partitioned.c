@@ -5,6 +5,7 @@
  */
 #include "wrap/partitioned.h"
 
+#include "base/invariant.h"
 #include "cut/messages/partition.h"
 #include "handles/communicator.h"
 #include "handles/kinds.h"
@@ -57,6 +58,8 @@ static int initialize(int sends, const void *buffer, int partitions,
     request->communicator = comm;
     code = ckpt_partition_describe(request, sends, partitions, count);
     if (code == MPI_SUCCESS) {
+        CKPT_INVARIANT(request->partitioned->sends == sends &&
+                       request->partitioned->partitions == partitions);
         request->persistent = 1;
         ckpt_retain(datatype);
         ckpt_retain(comm);
@@ -92,6 +95,7 @@ int ckpt_partitioned_free(MPI_Request *request_p)
     if (request->active && !ckpt_request_progress(request)) {
         return MPI_ERR_REQUEST; /* MPI 4.0, section 4.2 */
     }
+    CKPT_INVARIANT(request->handle.lower == NULL); /* it exists in the upper half only */
     ckpt_request_retire(request);
     ckpt_partition_forget(request);
     ckpt_drop(request->datatype);

@@ -43,8 +43,8 @@ int ckpt_pending_set_test(void)
     }
     kept.count = 0;
     if (place != MPI_UNDEFINED) {
-        request = kept.owner[place];
         CKPT_INVARIANT(place >= 0 && place < kept.active);
+        request = kept.owner[place];
         request->handle.lower = kept.lower[place];
         ckpt_request_completed(request, &status, code);
     }
@@ -113,6 +113,7 @@ void ckpt_pending_set_note(int count, MPI_Request const requests[])
         return;
     }
     if (make_room(count) && gather(count, requests)) {
+        CKPT_INVARIANT(kept.active <= count && count <= kept.room);
         memcpy(kept.given, requests, (size_t)count * sizeof *requests);
         kept.changes = ckpt_request_changes;
         kept.count = count;

@@ -4,6 +4,7 @@
  */
 #include "wrap/persistent.h"
 
+#include "base/invariant.h"
 #include "cut/collectives/collective.h"
 #include "handles/kinds.h"
 #include "handles/wrapper.h"
@@ -115,6 +116,7 @@ int ckpt_persistent_init(const struct ckpt_nonblocking *given,
 
 int ckpt_persistent_start(MPI_Request request)
 {
+    CKPT_INVARIANT(request->repeated->communicator != request->communicator); /* a duplicate */
     if (__builtin_expect(ckpt_pending, 0)) {
         ckpt_collective_gate(request->repeated->communicator);
     }
@@ -125,10 +127,12 @@ int ckpt_persistent_free(MPI_Request *request_p)
 {
     MPI_Request request = *request_p;
 
+    CKPT_INVARIANT(request->repeated != NULL);
     if (request->active && !ckpt_request_progress(request)) {
         return MPI_ERR_REQUEST; /* MPI 4.0, section 3.7.3 */
     }
     ckpt_request_retire(request); /* retires the operation it began */
+    CKPT_INVARIANT(!request->active && !request->complete);
     ckpt_release(request->repeated->communicator);
     ckpt_nonblocking_release(request->repeated);
     ckpt_drop(request->communicator);

@@ -6,6 +6,7 @@
  * crossing, so a waiting rank can be checkpointed. Every message is counted: at the
  * sender when it is sent, and at the receiver when it has arrived or was logged.
  */
+#include "base/invariant.h"
 #include "cut/collectives/deferred_completion.h"
 #include "cut/messages/message.h"
 #include "cut/messages/partition.h"
@@ -55,6 +56,7 @@ static int finish_send(void *lower, int peer, int tag, MPI_Comm comm,
     struct ompi_request_t request;
     int code;
 
+    CKPT_INVARIANT(lower != NULL);
     ckpt_state = CKPT_STATE_CRITICAL;
     suspended(&request, CKPT_REQUEST_SEND, lower, comm, creator);
     if (synchronous) {
@@ -65,6 +67,7 @@ static int finish_send(void *lower, int peer, int tag, MPI_Comm comm,
     }
     code = ckpt_request_wait(&request);
     ckpt_request_retire(&request);
+    CKPT_INVARIANT(!request.active); /* not in the live list: it is on this stack */
     return code;
 }
 
@@ -101,6 +104,7 @@ static int finish_receive(void *buffer, int count, MPI_Datatype datatype,
     code = ckpt_request_wait(&request);
     give_status(status, &request.status);
     ckpt_request_retire(&request);
+    CKPT_INVARIANT(!request.active); /* as above */
     return code;
 }
 
@@ -141,6 +145,7 @@ blocking_send(const void *buffer, int count, MPI_Datatype datatype, int peer,
         if (code == CKPT_INTERRUPTED) {
             code = finish_send(lower, peer, tag, comm, synchronous, name);
         } else if ((unsigned)peer < (unsigned)comm->peers) {
+            CKPT_INVARIANT(comm->sent[peer] > 0);
             comm->sent[peer]--; /* it was not sent */
         }
     }
@@ -564,6 +569,7 @@ static int replace_large(void *buffer, int count, MPI_Datatype datatype, size_t 
     if (error != 0) {
         code = error == -ENOMEM ? MPI_ERR_NO_MEM : MPI_ERR_INTERN;
     } else {
+        CKPT_INVARIANT(packed->size == size);
         code = exchange(packed->data, 1, type, dest, out_tag, buffer, count,
                         datatype, source, in_tag, comm, status,
                         "MPI_Sendrecv_replace");
@@ -606,6 +612,7 @@ int PMPI_Sendrecv_replace(void *buffer, int count, MPI_Datatype datatype,
     if (code == MPI_SUCCESS && dest != MPI_PROC_NULL) {
         CKPT_CALL(code, Pack, buffer, count, CKPT_LOWER(datatype), packed, size,
                   &position, CKPT_LOWER(comm));
+        CKPT_INVARIANT(code != MPI_SUCCESS || (position >= 0 && position <= size));
     }
     if (code == MPI_SUCCESS) {
         code = exchange(packed, position, MPI_PACKED, dest, out_tag, buffer,

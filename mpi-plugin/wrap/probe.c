@@ -3,6 +3,7 @@
  * probe.c - probes and matched messages (MPI 3.1, section 3.8): they look first
  * into the message log, then into the lower half.
  */
+#include "base/invariant.h"
 #include "cut/messages/channel_recording.h"
 #include "cut/messages/epoch.h"
 #include "handles/channels.h"
@@ -35,9 +36,10 @@ static MPI_Message message_new(MPI_Comm comm, void *lower,
                                struct ckpt_log_entry *entry,
                                const MPI_Status *status, void *site)
 {
-    MPI_Message message = ckpt_handle_create(CKPT_MESSAGE, sizeof(*message),
-                                             lower, "MPI_Mprobe", site);
+    MPI_Message message;
 
+    CKPT_INVARIANT((lower == NULL) != (entry == NULL)); /* in the lower half, or in the log */
+    message = ckpt_handle_create(CKPT_MESSAGE, sizeof(*message), lower, "MPI_Mprobe", site);
     if (message != NULL) {
         message->communicator = comm;
         message->entry = entry;
@@ -190,6 +192,7 @@ static int receive_matched(MPI_Request request, MPI_Message message)
     if (message->entry != NULL) {
         ckpt_recording_claim(request, message->entry);
     } else {
+        CKPT_INVARIANT(message->handle.lower != NULL);
         CKPT_CALL(code, Imrecv, request->buffer, request->count,
                   CKPT_LOWER(request->datatype),
                   (MPI_Message *)&message->handle.lower,

@@ -5,6 +5,7 @@
  */
 #include "handles/session.h"
 
+#include "base/invariant.h"
 #include "handles/communicator.h"
 #include "handles/kinds.h"
 #include "handles/wrapper.h"
@@ -18,6 +19,7 @@
 
 /* The process sets that every MPI has. */
 static const char *const process_sets[] = {"mpi://WORLD", "mpi://SELF"};
+_Static_assert(COUNT(process_sets) == 2, "members_of() knows each");
 
 static const struct {
     const char *name;
@@ -81,6 +83,7 @@ int PMPI_Session_finalize(MPI_Session *session)
     CKPT_REQUIRE(session != NULL, NULL, MPI_ERR_ARG, "MPI_Session_finalize");
     REQUIRE(*session, "MPI_Session_finalize");
     ckpt_begin();
+    CKPT_INVARIANT((*session)->handle.references == 1); /* nothing else retains a session */
     ckpt_drop((*session)->errhandler);
     ckpt_release(*session);
     *session = MPI_SESSION_NULL;

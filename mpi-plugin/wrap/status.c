@@ -5,10 +5,18 @@
  */
 #include "handles/wrapper.h"
 
+#include <stddef.h>
 #include <string.h>
 
 _Static_assert(sizeof(MPI_F08_status) == sizeof(MPI_Status),
                "a status is the same in C and in mpi_f08");
+
+/* adapt/status.h has the same numbers: it cannot include this mpi.h. */
+_Static_assert(offsetof(MPI_Status, MPI_SOURCE) == 0 && offsetof(MPI_Status, MPI_TAG) == 4 &&
+                   offsetof(MPI_Status, MPI_ERROR) == 8 && offsetof(MPI_Status, _cancelled) == 12,
+               "layout of struct adapt_status");
+_Static_assert(offsetof(MPI_Status, _ucount) == 16 && sizeof(MPI_Status) == 24,
+               "layout of struct adapt_status");
 
 #define REQUIRE_STATUSES(from, to, name)                                      \
     do {                                                                      \

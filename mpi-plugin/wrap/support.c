@@ -4,6 +4,7 @@
  */
 #include "wrap/support.h"
 
+#include "base/invariant.h"
 #include "runtime/crossing.h"
 
 #include <stdio.h>
@@ -14,6 +15,7 @@ static int graph_degree(const struct ckpt_topology *graph, int rank)
 {
     const int *index = graph->data;
 
+    CKPT_INVARIANT(rank >= 0 && rank < graph->counts[0]);
     return rank == 0 ? index[0] : index[rank] - index[rank - 1];
 }
 
@@ -31,6 +33,7 @@ static int degree(MPI_Comm comm, int direction)
     case MPI_GRAPH:
         return graph_degree(topology, comm->rank);
     default:
+        CKPT_INVARIANT(topology->kind == MPI_DIST_GRAPH);
         return topology->counts[direction];
     }
 }

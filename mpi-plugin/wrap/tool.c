@@ -6,6 +6,7 @@
  */
 #include "handles/recipes/tool.h"
 
+#include "base/invariant.h"
 #include "handles/wrapper.h"
 #include "runtime/runtime.h"
 #include "wrap/support.h"
@@ -109,6 +110,7 @@ static int keep(int code, enum ckpt_tool_kind kind, void *lower, int index,
         ckpt_retain(bound);
         tool->bound = bound;
     }
+    CKPT_INVARIANT((session != NULL) == (kind == CKPT_TOOL_PVAR)); /* see ckpt_tool_rebuild() */
     tool->session = session;
     *(void **)handle_p = tool;
     return MPI_SUCCESS;

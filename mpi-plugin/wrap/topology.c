@@ -4,6 +4,7 @@
  *
  * The lower half keeps the structure; this code keeps the data to make it again.
  */
+#include "base/invariant.h"
 #include "cut/collectives/collective.h"
 #include "handles/communicator.h"
 #include "handles/wrapper.h"
@@ -93,6 +94,7 @@ static int adopt(const struct ckpt_new_communicator *fresh, MPI_Comm parent,
     if (comm == NULL) {
         return MPI_ERR_NO_MEM;
     }
+    CKPT_INVARIANT(comm == MPI_COMM_NULL || comm->topology == NULL);
     *comm_p = comm;
     return comm == MPI_COMM_NULL ? MPI_SUCCESS : read(comm);
 }

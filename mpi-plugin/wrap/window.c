@@ -95,6 +95,7 @@ static int prepare(MPI_Win win, MPI_Info info, MPI_Comm comm)
 {
     const int allocates = win->flavor == MPI_WIN_FLAVOR_ALLOCATE;
 
+    CKPT_INVARIANT(win->handle.lower == NULL && win->comm == NULL && win->shared == NULL);
     win->infos = ckpt_info_pairs(CKPT_LOWER(info), &win->infos_size);
     if (win->infos == NULL) {
         return MPI_ERR_INFO;
@@ -125,6 +126,7 @@ static int take_memory(MPI_Win win)
         win->shared = NULL;
         return MPI_SUCCESS;
     }
+    CKPT_INVARIANT(win->shared->start == NULL); /* ours is not mapped yet */
     if (win->room != 0) {
         (void)munmap(win->base, win->room);
         win->room = 0;
@@ -262,6 +264,7 @@ int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *unit,
     int first = 0;
 
     CKPT_REQUIRE_WINDOW(win, check_query(win, rank), "MPI_Win_shared_query");
+    CKPT_INVARIANT(win->shared != NULL && win->shared->count == win->comm->size);
     if (rank == MPI_PROC_NULL) { /* the first rank with memory */
         while (first < win->shared->count - 1 &&
                win->shared->segment[first].size == 0) {

@@ -100,6 +100,7 @@ static int find_partners(MPI_Group group, MPI_Win win,
 {
     int code, size = 0;
 
+    CKPT_INVARIANT(partners->ranks == NULL); /* no epoch: the callers have checked */
     ckpt_begin();
     if (group == MPI_GROUP_NULL) {
         group = MPI_GROUP_EMPTY;
@@ -122,6 +123,7 @@ static int find_partners(MPI_Group group, MPI_Win win,
 
 static void end_epoch(struct ckpt_partners *partners)
 {
+    CKPT_INVARIANT(partners->ranks != NULL);
     free(partners->ranks);
     *partners = (struct ckpt_partners){.ranks = NULL};
 }

@@ -184,6 +184,7 @@ static int flush_rank(MPI_Win win, int rank)
 {
     int code = MPI_SUCCESS;
 
+    CKPT_INVARIANT(win->dirty >= CKPT_DIRTY_MANY && win->dirty < win->comm->size);
     if (win->dirty == rank || win->dirty == CKPT_DIRTY_MANY) {
         CKPT_CALL(code, Win_flush, ckpt_window_owner(win, rank),
                   CKPT_LOWER(win));
@@ -206,6 +207,7 @@ static int give_back(MPI_Win win, int rank)
         return code == MPI_SUCCESS ? subtract(win, 0, CKPT_LOCK_WORD_ALL, 1)
                                    : code;
     default:
+        CKPT_INVARIANT(win->locked[rank] == CKPT_LOCK_UNCHECKED);
         return MPI_SUCCESS;
     }
 }

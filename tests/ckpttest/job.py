@@ -101,11 +101,14 @@ class Job:
         self._reader.join()
         return self.process.wait(timeout)
 
-    def succeed(self, timeout=TIMEOUT):
-        """Waits for the end, which must be a success; returns all lines."""
+    def succeed(self, timeout=TIMEOUT, unsound=False):
+        """Waits for the end, which must be a success; returns all lines. Unless `unsound`, no
+        process may have found a false invariant."""
         code = self.finish(timeout)
         if code != 0:
             raise JobError(self, f"ended with code {code}")
+        if not unsound and any("ckpt: internal error" in line for line in self.lines):
+            raise JobError(self, "a process is unsound")
         return self.lines
 
     def ranks(self):

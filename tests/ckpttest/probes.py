@@ -11,6 +11,7 @@ REFUSED = {
     "counter_between_ranks": ("shared-descriptor", r"rank \d: descriptor \d+.*ranks 0 and 1"),
     "ended_child": ("ended-child", r"process \d+ \(ended_child\)"),
     "living_child": ("living-child", r"process \d+ \(sleep 1000\)"),
+    "met": ("unsavable-object", r"MPI_Comm_(accept|connect)"),
     "socket_to_stranger": ("outside-connection", r"descriptor \d+.*process \d+ \(socket_to_str"),
     "spawn": ("unsavable-object", r"MPI_Comm_spawn"),
     "system_v_undo": ("unsavable-system-v", r"set \d+ .*SEM_UNDO"),

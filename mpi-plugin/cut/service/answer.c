@@ -23,6 +23,7 @@
 #include "handles/message_log.h"
 #include "link/agent_link.h"
 #include "link/rank_page.h"
+#include "runtime/crossing.h"
 #include "runtime/thread_context.h"
 #include "runtime/uncovered.h"
 #include "sys/syscall.h"
@@ -250,6 +251,7 @@ static void await_resume(struct ckpt_context *context)
     struct ckpt_message message;
     int got;
 
+    CKPT_INVARIANT(ckpt_threads_are_frozen()); /* the agent reads what does not change */
     do {
         got = ckpt_agent_receive(&message, 1);
         if (got == 1 && message.type == CKPT_MSG_SAVE) {
@@ -278,8 +280,11 @@ int ckpt_save_as(struct ckpt_context *context)
 {
     struct ckpt_failure failure = {0};
     const struct ckpt_participant *forbidding;
-    int error = ckpt_threads_freeze(FREEZE_TIMEOUT_MS, &failure);
+    int error;
 
+    CKPT_INVARIANT(!ckpt_threads_are_frozen()); /* not in the middle of another image */
+    CKPT_INVARIANT(ckpt_state == CKPT_STATE_SERVICE || ckpt_state == CKPT_STATE_COLLECTIVE);
+    error = ckpt_threads_freeze(FREEZE_TIMEOUT_MS, &failure);
     if (error != 0) {
         ckpt_report_refusal(&failure);
         return error;

@@ -30,6 +30,7 @@ int ckpt_checkpoint_signal(void)
 
     if (number == 0) {
         number = ckpt_signals_number(ckpt_runtime_getenv("CKPT_SIGNAL"));
+        CKPT_INVARIANT(number >= 1 && number <= 64); /* a bit of the kernel's masks */
     }
     return number;
 }
@@ -68,6 +69,7 @@ static int hello(char *address, size_t size, uint64_t *epoch,
     int error;
 
     CKPT_INVARIANT(page->rank < page->rank_count && page->clock_count <= CKPT_CLOCK_SLOTS);
+    CKPT_INVARIANT(!ckpt_checkpoint.in_doubt || (ckpt_checkpoint.armed && !ckpt_epoch_open));
     message.as.hello = (struct ckpt_msg_hello){
         .rank = page->rank,
         .rank_count = page->rank_count,

@@ -4,6 +4,7 @@
  */
 #include "cut/service/inside.h"
 
+#include "base/invariant.h"
 #include "cut/collectives/collective.h"
 #include "cut/image/file_content.h"
 #include "cut/messages/channel_recording.h"
@@ -175,6 +176,7 @@ static int inside_collective(void)
 {
     const struct ckpt_clock *clock = ckpt_collective.communicator->clock;
 
+    CKPT_INVARIANT(clock->entered - clock->left <= 1); /* nonblocking ones count at once */
     return clock->entered != clock->left;
 }
 

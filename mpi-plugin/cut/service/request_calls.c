@@ -4,6 +4,7 @@
  */
 #include "cut/service/request_calls.h"
 
+#include "base/invariant.h"
 #include "cut/collectives/deferred_completion.h"
 #include "cut/collectives/nonblocking.h"
 #include "cut/messages/channel_recording.h"
@@ -28,6 +29,7 @@ static int take_logged(MPI_Request request)
         }
         ckpt_log_take(comm, entry);
     }
+    CKPT_INVARIANT(entry->arrival == NULL && entry->source < comm->peers);
     request->handle.lower = NULL; /* handle of the lost lower half */
     ckpt_recording_claim(request, entry);
     return 1;

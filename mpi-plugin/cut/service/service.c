@@ -77,6 +77,7 @@ static void obey_due_cut(void)
     struct ckpt_message message = ckpt_checkpoint.cut;
 
     if (ckpt_checkpoint.cut_due) {
+        CKPT_INVARIANT(message.type == CKPT_MSG_CUT);
         ckpt_checkpoint.cut_due = 0;
         ckpt_obey(&message);
     }
@@ -275,6 +276,7 @@ int ckpt_service_attach(int able, const struct ckpt_failure *reason)
 {
     struct ckpt_failure failure = *reason;
 
+    CKPT_INVARIANT(!ckpt_checkpoint.open); /* one connection at a time */
     if (ckpt_attach(1, &ckpt_checkpoint.epoch, &failure) != 0 || !able) {
         fprintf(stderr, "ckpt: no checkpoints for this rank: %s [%s]\n",
                 failure.text, ckpt_refusal_name(failure.identity));
@@ -286,6 +288,7 @@ int ckpt_service_attach(int able, const struct ckpt_failure *reason)
 
 int ckpt_service_turn(void)
 {
+    CKPT_INVARIANT(ckpt_thread_context_own->serving); /* only the service thread keeps the lock */
     ckpt_begin();
     if (ckpt_checkpoint.open) {
         ckpt_state = CKPT_STATE_SERVICE;

@@ -10,6 +10,7 @@
 #endif
 #include "cut/service/service_thread.h"
 
+#include "base/invariant.h"
 #include "cut/service/attach.h"
 #include "link/agent_link.h"
 #include "runtime/crossing.h"
@@ -131,6 +132,7 @@ void ckpt_service_thread_start(int able, const struct ckpt_failure *reason)
 {
     int error;
 
+    CKPT_INVARIANT(ckpt_multiple && !thread.started);
     ckpt_busy_set(CKPT_BUSY_APART);
     thread.able = able;
     thread.reason = *reason;

@@ -52,6 +52,7 @@ static struct ckpt_open_file *open_file(const char *name, int mode)
         strcpy(open->path, directory);
         strcat(open->path, *plain == '/' ? "" : "/");
         strcat(open->path, plain);
+        CKPT_INVARIANT(open->path[0] == '/'); /* a restart may begin in another directory */
         open->mode = mode;
         open->shared_position = -1;
         ckpt_mpi_file_identify(open);
@@ -75,6 +76,7 @@ MPI_File ckpt_mpi_file_adopt(MPI_File lower, MPI_Comm communicator,
         free(file);
         return NULL;
     }
+    CKPT_INVARIANT(communicator->handle.references == 1); /* the file's own, and only its */
     open->communicator = communicator;
     file->open = open;
     file->errhandler = MPI_FILE_NULL->errhandler;
@@ -87,11 +89,13 @@ MPI_File ckpt_mpi_file_adopt(MPI_File lower, MPI_Comm communicator,
 
 static void forget_view(struct ckpt_file_view *view)
 {
+    CKPT_INVARIANT((view->etype == NULL) == (view->filetype == NULL));
     if (view->etype != NULL) {
         ckpt_drop(view->etype);
         ckpt_drop(view->filetype);
     }
     view->etype = NULL;
+    view->filetype = NULL;
 }
 
 void ckpt_mpi_file_release(MPI_File file)

@@ -13,6 +13,7 @@
 #ifndef CKPT_MPI_FILE_H
 #define CKPT_MPI_FILE_H
 
+#include "base/invariant.h"
 #include "ckpt/failure.h"
 #include "handles/communicator.h"
 #include "handles/handles.h"
@@ -68,6 +69,7 @@ static inline MPI_Comm ckpt_mpi_file_communicator(MPI_File file)
 {
     struct ckpt_open_file *open = ckpt_mpi_file_of(file);
 
+    CKPT_INVARIANT(open == NULL || open->communicator != NULL);
     return open == NULL ? NULL : open->communicator;
 }
 

@@ -32,6 +32,7 @@ static MPI_File next_after(uint64_t done)
         MPI_File file = (MPI_File)handle;
         const uint64_t id = file->open->communicator->id;
 
+        CKPT_INVARIANT(id != 0 && (next == NULL || id != next->open->communicator->id));
         if (id > done &&
             (next == NULL || id < next->open->communicator->id)) {
             next = file;
@@ -88,7 +89,10 @@ static int set_pointers(MPI_File file)
 {
     struct ckpt_open_file *open = file->open;
     int64_t shared;
-    int code = largest(open->communicator, open->shared_position, &shared);
+    int code;
+
+    CKPT_INVARIANT(open->shared_position < 0 || open->shares_pointer);
+    code = largest(open->communicator, open->shared_position, &shared);
 
     if (code == MPI_SUCCESS && shared >= 0) {
         CKPT_CALL(code, File_seek_shared, CKPT_LOWER(file), shared,
@@ -119,6 +123,7 @@ static int reopen(MPI_File file)
                   (MPI_File *)&file->handle.lower);
     }
     if (code == MPI_SUCCESS) {
+        CKPT_INVARIANT(file->handle.lower != NULL && CKPT_LOWER(file) != CKPT_LOWER(MPI_FILE_NULL));
         code = set_view(file, hints);
     }
     if (code == MPI_SUCCESS) {

@@ -5,6 +5,7 @@
  */
 #include "handles/files/file.h"
 
+#include "base/invariant.h"
 #include "handles/kinds.h"
 #include "handles/wrapper.h"
 #include "runtime/callback.h"
@@ -32,8 +33,12 @@ struct visit {
 
 static void visit_begin(struct visit *visit)
 {
+    const struct ckpt_halves *halves;
+
     visit->lower = ckpt_thread_pointer_get();
-    ckpt_thread_pointer_set(ckpt_halves_below(visit->lower)->upper);
+    halves = ckpt_halves_below(visit->lower);
+    CKPT_INVARIANT(halves != NULL && halves->upper != 0); /* called by the lower half */
+    ckpt_thread_pointer_set(halves->upper);
     ckpt_callback_enter(&visit->outer);
 }
 

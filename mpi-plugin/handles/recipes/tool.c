@@ -4,6 +4,7 @@
  */
 #include "handles/recipes/tool.h"
 
+#include "base/invariant.h"
 #include "handles/handles.h"
 #include "runtime/crossing.h"
 
@@ -19,6 +20,7 @@ void ckpt_tool_opened(void)
 
 void ckpt_tool_closed(void)
 {
+    CKPT_INVARIANT(open_count > 0);
     if (--open_count > 0) {
         return;
     }
@@ -160,6 +162,7 @@ static int rebuild_pvar(struct ckpt_tool *tool, int index)
                   (MPI_T_enum *)&tool->lower, NULL, NULL, NULL, NULL, NULL, NULL);
         return code;
     }
+    CKPT_INVARIANT(tool->session != NULL && tool->session->kind == CKPT_TOOL_SESSION);
     CKPT_CALL(code, T_pvar_handle_alloc, tool->session->lower, index,
               bound != NULL ? &bound : NULL, (MPI_T_pvar_handle *)&tool->lower,
               &count);

@@ -6,6 +6,7 @@
  */
 #include "independent/calls/access.h"
 
+#include "base/invariant.h"
 #include "handles/kinds.h"
 #include "independent/direct.h"
 #include "independent/interval.h"
@@ -17,6 +18,8 @@
 
 /* Long operations run in pieces of whole elements: every element has a power of two
  * bytes. */
+_Static_assert((CKPT_STAGE_PIECE & (CKPT_STAGE_PIECE - 1)) == 0, "a piece has whole elements");
+
 static uint64_t piece_of(uint64_t left)
 {
     return left < CKPT_STAGE_PIECE ? left : CKPT_STAGE_PIECE;
@@ -32,6 +35,7 @@ static int stage_all(const char *from, const struct ckpt_transfer *transfer, int
     MPI_Datatype element = op == NULL ? NULL : transfer->element;
     struct ckpt_log_record *record;
 
+    CKPT_INVARIANT(transfer->origin.bytes >= target->bytes);
     for (uint64_t skip = 0; skip < target->bytes; skip += CKPT_STAGE_PIECE) {
         const uint64_t bytes = piece_of(target->bytes - skip);
         const uint64_t began = ckpt_overhead_begin();
@@ -112,6 +116,16 @@ static int read_live(char *to, const struct ckpt_transfer *transfer, const char 
     return MPI_SUCCESS;
 }
 
+/* The same in a replay: returns what the program read then. */
+static void read_again(char *to, const struct ckpt_transfer *transfer, uint64_t skip,
+                       uint64_t bytes)
+{
+    struct ckpt_log_record *event = ckpt_replay_event(CKPT_LOGGED_READ);
+
+    CKPT_INVARIANT(event->size >= sizeof(*event) + bytes);
+    ckpt_layout_write(&transfer->origin, skip, bytes, ckpt_event_bytes(event), to);
+}
+
 static int read_all(char *to, const struct ckpt_transfer *transfer, const char *memory)
 {
     const uint64_t all = transfer->target.bytes;
@@ -122,8 +136,7 @@ static int read_all(char *to, const struct ckpt_transfer *transfer, const char *
 
         ckpt_replay_look();
         if (ckpt_replaying) {
-            ckpt_layout_write(&transfer->origin, skip, bytes,
-                              ckpt_event_bytes(ckpt_replay_event(CKPT_LOGGED_READ)), to);
+            read_again(to, transfer, skip, bytes);
         } else {
             code = read_live(to, transfer, memory, skip, bytes);
         }

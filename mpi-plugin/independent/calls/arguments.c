@@ -5,6 +5,7 @@
  */
 #include "independent/calls/arguments.h"
 
+#include "base/invariant.h"
 #include "handles/kinds.h"
 #include "independent/log/type_map.h"
 
@@ -49,6 +50,8 @@ int ckpt_transfer_open(struct ckpt_transfer *transfer, int origin_count,
         place < 0 || !ckpt_window_may_access(win, target)) {
         return CKPT_ACCESS_WRONG;
     }
+    CKPT_INVARIANT(win->independent != NULL && win->shared != NULL &&
+                   win->shared->count == win->comm->size);
     segment = &win->shared->segment[target];
     transfer->start = (int64_t)place * (int64_t)segment->unit;
     code = ckpt_type_map_add(&transfer->origin, origin_type, origin_count, NULL);

@@ -85,9 +85,10 @@ static char *memory_of(const struct fetch *f)
 static struct ckpt_log_record *stage(const struct fetch *f)
 {
     const uint64_t began = ckpt_overhead_begin();
-    struct ckpt_log_record *record =
-        ckpt_stage(f->win, f->target, f->place, f->start, f->skip, f->bytes);
+    struct ckpt_log_record *record;
 
+    CKPT_INVARIANT(f->operand_layout != NULL && f->skip + f->bytes <= f->operand_layout->bytes);
+    record = ckpt_stage(f->win, f->target, f->place, f->start, f->skip, f->bytes);
     if (record != NULL) {
         ckpt_layout_read(f->operand_layout, f->skip, f->bytes, f->operand,
                          ckpt_log_bytes(record));

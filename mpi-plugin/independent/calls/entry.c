@@ -5,6 +5,7 @@
  */
 #include "independent/calls/entry.h"
 
+#include "base/invariant.h"
 #include "handles/request.h"
 
 /* Makes a complete request. `code`: of its operation. */
@@ -22,6 +23,7 @@ static int complete(int code, MPI_Request *request, const char *name)
     if (one == MPI_REQUEST_NULL) {
         return MPI_ERR_NO_MEM;
     }
+    CKPT_INVARIANT(one->active && one->handle.lower == NULL); /* nothing to wait for */
     one->status = ckpt_empty_status;
     one->code = MPI_SUCCESS;
     one->complete = 1;

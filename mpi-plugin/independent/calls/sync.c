@@ -144,6 +144,7 @@ int ckpt_sync_complete(MPI_Win win, const struct ckpt_partners *targets)
         const int target = targets->ranks[i];
 
         one->completed[target]++;
+        CKPT_INVARIANT(one->completed[target] <= one->started[target]);
         if (!past) {
             raise_count(&ckpt_record_pair(one->record, win->comm->rank, target)->completed,
                         one->completed[target]);
@@ -167,7 +168,10 @@ static int has_completed(MPI_Win win, const struct ckpt_partners *origins, int i
 static void end_exposure(MPI_Win win, const struct ckpt_partners *origins)
 {
     for (int i = 0; i < origins->count; i++) {
-        win->independent->heard[origins->ranks[i]]++;
+        const int origin = origins->ranks[i];
+
+        win->independent->heard[origin]++;
+        CKPT_INVARIANT(win->independent->heard[origin] <= win->independent->posted[origin]);
     }
     ckpt_interval_acquire();
     ckpt_keep_if_due();
@@ -228,6 +232,7 @@ static int try_lock(MPI_Win win, int target, enum ckpt_lock lock)
 {
     int taken;
 
+    CKPT_INVARIANT(lock == CKPT_LOCK_SHARED || lock == CKPT_LOCK_EXCLUSIVE);
     ckpt_record_take(win, target);
     taken = is_compatible(win, target, lock);
     if (taken) {

@@ -31,6 +31,11 @@ void ckpt_change_end(const uint64_t *mask)
     ckpt_sys_sigprocmask(SIG_SETMASK, mask, NULL);
 }
 
+int ckpt_change_is_under_way(void)
+{
+    return __atomic_load_n(&changes, __ATOMIC_RELAXED) > 0;
+}
+
 static int64_t now(void)
 {
     struct timespec time;
@@ -58,6 +63,7 @@ int ckpt_change_wait(void)
 
 void ckpt_spinlock_take(struct ckpt_spinlock *lock)
 {
+    CKPT_INVARIANT(ckpt_change_is_under_way()); /* no handler may wait for its own thread */
     while (__atomic_exchange_n(&lock->taken, 1, __ATOMIC_ACQUIRE) != 0) {
         ckpt_syscall3(SYS_sched_yield, 0, 0, 0);
     }
@@ -65,5 +71,6 @@ void ckpt_spinlock_take(struct ckpt_spinlock *lock)
 
 void ckpt_spinlock_give(struct ckpt_spinlock *lock)
 {
+    CKPT_INVARIANT(__atomic_load_n(&lock->taken, __ATOMIC_RELAXED) == 1);
     __atomic_store_n(&lock->taken, 0, __ATOMIC_RELEASE);
 }

@@ -19,6 +19,9 @@
 void ckpt_change_begin(uint64_t *mask);
 void ckpt_change_end(const uint64_t *mask);
 
+/* Returns 1 if a thread is between the two. Context: any; uses no TLS. */
+int ckpt_change_is_under_way(void);
+
 /*
  * Waits until no change is under way, for a second at most. After that a thread
  * is stuck in a change, and the tables are not reliable. Returns 1 if no change

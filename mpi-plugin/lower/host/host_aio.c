@@ -17,6 +17,7 @@
 #include <aio.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -113,6 +114,7 @@ static int enqueue(struct aiocb *control, int writes)
     pthread_mutex_lock(&queue.lock);
     error = start();
     if (error == 0) {
+        CKPT_INVARIANT(*queue.end == NULL); /* `end` is behind the last job */
         *queue.end = job;
         queue.end = &job->next;
         pthread_cond_signal(&queue.work);
@@ -192,6 +194,10 @@ CKPT_EXPORT int aio_suspend(const struct aiocb *const list[], int count,
 
 /* The same functions under the names for 64-bit offsets, which are equivalent
  * on x86-64. */
+_Static_assert(sizeof(struct aiocb64) == sizeof(struct aiocb) &&
+                   offsetof(struct aiocb64, aio_offset) == offsetof(struct aiocb, aio_offset),
+               "one function for both names");
+
 CKPT_EXPORT int aio_read64(struct aiocb64 *control)
 {
     return aio_read((struct aiocb *)control);

@@ -7,6 +7,7 @@
 #include "config.h"
 #include "lower/host/host_children.h"
 
+#include "base/invariant.h"
 #include "lower/host/change.h"
 #include "lower/host/export.h"
 #include "lower/host/host_descriptors.h"
@@ -15,12 +16,14 @@
 #include <unistd.h>
 
 #define CHILDREN_MAX 64
+_Static_assert((CHILDREN_MAX & (CHILDREN_MAX - 1)) == 0, "the oldest is next if `count` overflows");
 
 static int children[CHILDREN_MAX];
 static unsigned count; /* may exceed the maximum: the oldest are forgotten */
 
 int ckpt_host_owns_process(int pid)
 {
+    CKPT_INVARIANT(pid > 0); /* 0 is a free place */
     for (int i = 0; i < CHILDREN_MAX; i++) {
         if (__atomic_load_n(&children[i], __ATOMIC_ACQUIRE) == pid) {
             return 1;

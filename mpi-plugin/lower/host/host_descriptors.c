@@ -11,6 +11,7 @@
 #include "config.h"
 #include "lower/host/host_descriptors.h"
 
+#include "base/invariant.h"
 #include "lower/host/change.h"
 #include "lower/host/export.h"
 #include "sys/syscall.h"
@@ -28,6 +29,8 @@
 /* One bit per descriptor number. */
 static uint64_t owned[DESCRIPTORS_MAX / WORD_BITS];
 static uint64_t inherited[DESCRIPTORS_MAX / WORD_BITS];
+_Static_assert(DESCRIPTORS_MAX % WORD_BITS == 0 && SELECT_MAX <= DESCRIPTORS_MAX,
+               "each number of our range has a bit");
 
 static uint64_t bit_of(int fd)
 {
@@ -80,6 +83,7 @@ static int lowest(void)
             most = (int)limit.rlim_cur;
         }
         chosen = most / 4 * 3;
+        CKPT_INVARIANT(chosen >= 0 && chosen < DESCRIPTORS_MAX);
     }
     return chosen;
 }
@@ -91,6 +95,7 @@ long ckpt_host_adopt(long fd, int inherit)
     if (fd < 0) {
         return fd;
     }
+    CKPT_INVARIANT(ckpt_change_is_under_way()); /* the old number is not listed meanwhile */
     moved = ckpt_sys_fcntl((int)fd, F_DUPFD_CLOEXEC, lowest());
     if (moved >= 0) {
         ckpt_sys_close((int)fd);
@@ -106,6 +111,7 @@ long ckpt_host_adopt(long fd, int inherit)
 
 void ckpt_host_disown(int fd)
 {
+    CKPT_INVARIANT(ckpt_change_is_under_way());
     change(owned, fd, 0);
     change(inherited, fd, 0);
 }

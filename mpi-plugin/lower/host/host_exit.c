@@ -31,7 +31,9 @@ static struct ckpt_spinlock lock;
 static int keep(exit_function *function, void *argument)
 {
     int kept = 0;
+    uint64_t mask;
 
+    ckpt_change_begin(&mask);
     ckpt_spinlock_take(&lock);
     if (handler_count < HANDLERS_MAX) {
         handlers[handler_count].function = function;
@@ -40,6 +42,7 @@ static int keep(exit_function *function, void *argument)
         kept = 1;
     }
     ckpt_spinlock_give(&lock);
+    ckpt_change_end(&mask);
     return kept;
 }
 
@@ -56,7 +59,9 @@ CKPT_EXPORT int __cxa_atexit(exit_function *function, void *argument,
 static exit_function *take_last(void **argument_p)
 {
     exit_function *function = NULL;
+    uint64_t mask;
 
+    ckpt_change_begin(&mask);
     ckpt_spinlock_take(&lock);
     if (handler_count > 0) {
         handler_count--;
@@ -64,6 +69,7 @@ static exit_function *take_last(void **argument_p)
         *argument_p = handlers[handler_count].argument;
     }
     ckpt_spinlock_give(&lock);
+    ckpt_change_end(&mask);
     return function;
 }
 

@@ -8,6 +8,7 @@
 #include "lower/host/host_library.h"
 
 #include "adapt/adapter.h"
+#include "base/invariant.h"
 #include "lower/host/host_process.h"
 
 #include <dlfcn.h>
@@ -67,6 +68,7 @@ static int open_adapter(struct ckpt_lower *table, const char *host_path)
 
 int ckpt_host_library_open(struct ckpt_lower *table, const char *host_path)
 {
+    CKPT_INVARIANT(library == NULL && adapter == NULL); /* a lower half has one library */
     ckpt_host_loading(table);
     library = dlopen(table->library, RTLD_NOW | RTLD_GLOBAL);
     ckpt_host_loading(NULL);
@@ -79,6 +81,7 @@ int ckpt_host_library_open(struct ckpt_lower *table, const char *host_path)
 
 void *ckpt_host_library_function(const char *name)
 {
+    CKPT_INVARIANT(library != NULL);
     return adapter != NULL ? adapter->function(name) : dlsym(library, name);
 }
 

@@ -40,6 +40,7 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 #define PLACED (MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT | MAP_GROWSDOWN)
+_Static_assert(HUGE_PAGE % PAGE == 0, "memory aligned for huge pages begins at a page");
 
 static struct ckpt_range appeared[APPEARED_MAX];
 static int appeared_count;
@@ -160,6 +161,8 @@ CKPT_EXPORT void *mmap(void *address, size_t size, int protection, int flags,
     ckpt_change_end(&mask);
     return (void *)ckpt_libc_result(result);
 }
+
+_Static_assert(sizeof(off64_t) == sizeof(off_t), "mmap64 is mmap");
 
 CKPT_EXPORT void *mmap64(void *address, size_t size, int protection, int flags,
                          int fd, off64_t offset)
@@ -327,6 +330,7 @@ static long attach_inside(int id, int flags)
         forget_attached(to.start);
         ckpt_reservation_undo(to);
     }
+    CKPT_INVARIANT(ckpt_sys_failed(result) || (uint64_t)result == to.start);
     return result;
 }
 

@@ -82,6 +82,8 @@ CKPT_EXPORT int openat(int directory, const char *path, int flags, ...)
     return open_file(directory, path, flags, mode);
 }
 
+_Static_assert(sizeof(off_t) == 8, "open64 and its like need no flag of their own");
+
 CKPT_EXPORT int open64(const char *path, int flags, ...)
     __attribute__((alias("open")));
 CKPT_EXPORT int openat64(int directory, const char *path, int flags, ...)

@@ -19,6 +19,7 @@
 #include "config.h"
 #include "lower/host/host_pmix.h"
 
+#include "base/invariant.h"
 #include "lower/host/host_control.h"
 
 #include <dlfcn.h>
@@ -27,6 +28,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/un.h>
 
 /* Every PMIx since 2.0 has this name; the loaded one is the MPI library's. */
 #define LIBRARY    "libpmix.so.2"
@@ -45,6 +47,8 @@ static struct {
 
 static pmix_proc_t self;
 static char agent[108]; /* path of its control socket */
+_Static_assert(sizeof(agent) == sizeof(((struct sockaddr_un *)NULL)->sun_path),
+               "every socket's path fits");
 
 static int look_up(void)
 {
@@ -125,6 +129,7 @@ static void answer_request(struct request *request, pmix_status_t status)
     const size_t count = request->id[0] == '\0' ? 2 : 3;
     pmix_status_t error = PMIX_ERR_NOT_SUPPORTED;
 
+    CKPT_INVARIANT(count <= sizeof(request->answer) / sizeof(request->answer[0]));
     set_flag(&request->answer[0], PMIX_EVENT_NON_DEFAULT);
     set_text(&request->answer[1], PMIX_EVENT_TEXT_MESSAGE, request->text);
     set_text(&request->answer[2], PMIX_JOB_CTRL_ID, request->id);
@@ -314,6 +319,7 @@ static void declare(void)
 
 void ckpt_host_pmix_open(const char *control)
 {
+    CKPT_INVARIANT(agent[0] == '\0'); /* handlers are registered once */
     if (strlen(control) < sizeof(agent) && know_self() && look_up()) {
         strcpy(agent, control);
         register_handlers();

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "base/invariant.h"
 #include "lower/host/export.h"
 #include "lower/host/host_exit.h"
 #include "lower/host/host_process.h"
@@ -23,6 +24,7 @@ static struct ckpt_lower *loading;
 
 void ckpt_host_loading(struct ckpt_lower *table)
 {
+    CKPT_INVARIANT(table == NULL || loading == NULL); /* one library at a time */
     loading = table;
 }
 

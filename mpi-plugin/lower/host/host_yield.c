@@ -14,6 +14,7 @@
 #include "config.h"
 #include "lower/host/host_yield.h"
 
+#include "base/invariant.h"
 #include "lower/host/export.h"
 #include "sys/syscall.h"
 
@@ -50,6 +51,7 @@ void ckpt_host_yield_open(const struct ckpt_lower *table)
     is_open = table->open;
     moment_ns = ckpt_host_yield_moment(ranks_of_this_node(),
                                        sysconf(_SC_NPROCESSORS_ONLN));
+    CKPT_INVARIANT(moment_ns >= CKPT_MOMENT_NS && moment_ns <= CKPT_LONGEST_MOMENT_NS);
 }
 
 static int is_under_way(void)

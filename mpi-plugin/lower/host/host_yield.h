@@ -9,6 +9,7 @@
 
 #define CKPT_MOMENT_NS         50000L
 #define CKPT_LONGEST_MOMENT_NS 2000000L
+_Static_assert(CKPT_LONGEST_MOMENT_NS < 1000000000L, "a moment is less than a second");
 
 /*
  * Returns how long (ns) each of `ranks` ranks of a node sleeps on `processors`

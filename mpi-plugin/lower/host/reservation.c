@@ -31,6 +31,10 @@
 
 #define RESERVED (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
+_Static_assert(CHUNK_SIZE_MIN % PAGE == 0 && CHUNK_SIZE % CHUNK_SIZE_MIN == 0 &&
+                   CHUNK_SIZE_LIMITED % CHUNK_SIZE_MIN == 0,
+               "half a chunk is whole pages");
+
 struct chunk {
     uint64_t start;
     uint64_t pages;
@@ -232,6 +236,7 @@ void ckpt_reservation_undo(struct ckpt_range range)
 {
     long result;
 
+    CKPT_INVARIANT(range.start < range.end); /* visit_chunk() goes past a lost range */
     result = ckpt_sys_mmap((void *)range.start, range.end - range.start,
                            PROT_NONE, RESERVED | MAP_FIXED_NOREPLACE, -1, 0);
     if (result == (long)range.start) {
@@ -255,7 +260,7 @@ void ckpt_reservation_claim(struct ckpt_range range)
 
 void ckpt_reservation_after_fork(void)
 {
-    ckpt_spinlock_give(&lock);
+    lock = (struct ckpt_spinlock){0};
 }
 
 struct ckpt_range ckpt_reservation_part(struct ckpt_range range)

@@ -12,6 +12,7 @@
 #include "config.h"
 #include "lower/host/services.h"
 
+#include "base/invariant.h"
 #include "lower/host/host_library.h"
 
 #include <errno.h>
@@ -128,6 +129,7 @@ int ckpt_services_open(struct ckpt_lower *table)
         return -ENOTSUP;
     }
     mpi.complete = ckpt_host_library_object("ompi_request_empty");
+    CKPT_INVARIANT(table->interrupt != NULL); /* the wait loops read it */
     mpi.interrupt = table->interrupt;
     table->complete_request = mpi.complete;
     table->send = send_service;
