@@ -437,7 +437,8 @@ void FakeRank::keep()
             failure.text);
     const ckpt_message message = make_message(
         CKPT_MSG_COW_SNAPSHOT, 0,
-        {.kept = {static_cast<std::uint64_t>(copy.pid), *snapshot_, own.kept, own.interval}});
+        {.cow_snapshot = {static_cast<std::uint64_t>(copy.pid), *snapshot_, own.kept,
+                          own.interval}});
     require(send_with_descriptor(socket_, message, copy.connection), "COW_SNAPSHOT");
     close(copy.connection);
     std::printf("kept %lu %d\n", static_cast<unsigned long>(steps_), copy.pid);
