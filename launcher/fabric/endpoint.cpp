@@ -283,7 +283,7 @@ class Region : public Endpoint::Loan
 
 std::unique_ptr<Endpoint::Loan> Endpoint::lend(std::span<const std::byte> memory)
 {
-    CKPT_EXPECT(!memory.empty());
+    CKPT_EXPECT(!memory.empty() && parts_);
     if (fault_strikes("fabric-lend")) {
         throw Failure("memory cannot be used: fault");
     }
@@ -318,6 +318,7 @@ Endpoint::~Endpoint() = default;
 
 const std::string &Endpoint::provider() const
 {
+    CKPT_EXPECT(parts_);
     return parts_->name;
 }
 
@@ -345,16 +346,19 @@ try {
 
 void Endpoint::progress()
 {
+    CKPT_EXPECT(parts_);
     (void)parts_->take_completion(0);
 }
 
 int Endpoint::descriptor() const
 {
+    CKPT_EXPECT(parts_);
     return parts_->descriptor;
 }
 
 bool Endpoint::may_wait()
 {
+    CKPT_EXPECT(parts_);
     fid *queue = &parts_->queue->fid;
 
     return fi_trywait(parts_->fabric.get(), &queue, 1) == 0;

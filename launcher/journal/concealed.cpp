@@ -8,6 +8,7 @@
 #include "ckpt/journal.h"
 #include "common/error.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "journal/file_change.hpp"
 
 #include <fcntl.h>
@@ -60,6 +61,12 @@ void add_names(const fs::path &directory, std::size_t prefix, std::vector<std::s
     }
 }
 
+/* Whether a directory has the name of one with concealed outputs, which ckpt has made. */
+bool is_place(const fs::path &directory)
+{
+    return directory.filename().string().starts_with(CKPT_JOURNAL_CONCEALED_PREFIX);
+}
+
 /* Removes ckpt's own files, and directories that are empty afterwards. */
 void remove_around(const fs::path &directory)
 {
@@ -73,8 +80,7 @@ void remove_around(const fs::path &directory)
     for (const auto &entry : fs::directory_iterator(directory)) {
         is_empty = is_empty && is_ours(entry.path().filename());
     }
-    if (is_empty && (is_merged(directory) || directory.filename().string().starts_with(
-                                                 CKPT_JOURNAL_CONCEALED_PREFIX))) {
+    if (is_empty && (is_merged(directory) || is_place(directory))) {
         for (const auto &entry : fs::directory_iterator(directory)) {
             (void)::unlink(entry.path().c_str());
         }
@@ -126,8 +132,7 @@ std::vector<fs::path> places_of(const fs::path &journal)
         }
         const fs::path place = fs::read_symlink(entry.path());
         const auto status = status_of(place);
-        if (status && S_ISDIR(status->st_mode) &&
-            place.filename().string().starts_with(CKPT_JOURNAL_CONCEALED_PREFIX)) {
+        if (status && S_ISDIR(status->st_mode) && is_place(place)) {
             places.push_back(place);
         }
     }
@@ -159,12 +164,14 @@ std::vector<std::string> names_in_place(const fs::path &place)
 {
     std::vector<std::string> names;
 
+    CKPT_EXPECT(is_place(place));
     add_names(place, place.string().size(), names);
     return names;
 }
 
 void forget_links(const fs::path &place)
 {
+    CKPT_EXPECT(is_place(place)); /* what is removed is ours */
     const fs::path directory = place / CKPT_JOURNAL_LINKS;
 
     if (status_of(directory)) {

@@ -130,6 +130,7 @@ bool needs_path(const Record &record)
 /* Returns the record at `offset`; nothing if it is incomplete or damaged. */
 std::optional<Record> record_at(Window &window, std::uint64_t offset, Depth depth)
 {
+    CKPT_EXPECT(offset <= window.size());
     Record record;
     ckpt_journal_record &head = record.head;
 
@@ -161,6 +162,7 @@ std::optional<Record> record_at(Window &window, std::uint64_t offset, Depth dept
  * file if none follows. */
 std::uint64_t next_whole(Window &window, std::uint64_t offset)
 {
+    CKPT_EXPECT(offset <= window.size());
     const std::uint32_t magic = CKPT_JOURNAL_MAGIC;
 
     while (window.size() - offset >= sizeof(ckpt_journal_record)) {
@@ -257,6 +259,7 @@ Log read_log(const fs::path &path, std::uint64_t from, Depth depth)
         log.size = std::min(from, window.size());
     }
     read_records(window, log, from, depth);
+    CKPT_INVARIANT(log.size <= window.size()); /* is_plausible() refuses longer records */
     return log;
 }
 

@@ -26,6 +26,7 @@ constexpr const char *redo_file = "rollback";
 constexpr const char *dropped_file = "dropped";
 constexpr const char *revealed_file = "revealed";
 constexpr const char *state_names[] = {"undoing", "undone", "finished"};
+static_assert(std::size(state_names) == static_cast<std::size_t>(RedoRecord::State::finished) + 1);
 constexpr std::uint64_t notes_version = 1;
 
 /* Reads `note` from the file. Returns false if the file does not exist. */
@@ -81,6 +82,9 @@ void describe(Fields &fields, R &redo)
     fields.added("remade", redo.remade);
     if constexpr (!std::is_const_v<R>) {
         redo.state = state_from(state, fields.fields().name());
+        if (redo.from > redo.steps) {
+            fail("{}: step {} of {}", fields.fields().name(), redo.from, redo.steps);
+        }
     }
 }
 

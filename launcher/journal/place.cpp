@@ -5,6 +5,7 @@
 #include "journal/place.hpp"
 
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "image/store/job_directory.hpp"
 
 namespace ckpt::journal
@@ -14,6 +15,7 @@ namespace fs = std::filesystem;
 
 fs::path directory_in(const fs::path &job_directory)
 {
+    CKPT_EXPECT(!job_directory.empty()); /* else it would be in the working directory */
     return job_directory / "journal";
 }
 

@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 #include "common/fault_injection.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "journal/concealed.hpp"
 #include "journal/forecast.hpp"
 #include "journal/removal.hpp"
@@ -147,6 +148,7 @@ Forecast checked_forecast(const Journal &journal, const Plan &plan, const Wish &
 /* Carries out the rest of the plan, from the step in the redo record. */
 void finish(const Journal &journal, const Plan &plan, RedoRecord redo)
 {
+    CKPT_EXPECT(redo.state != RedoRecord::State::finished);
     if (redo.state == RedoRecord::State::undoing) {
         Undo(journal, plan).carry_out(redo);
         fault_kill("rollback-before-done");
@@ -177,6 +179,7 @@ void finish_interrupted(const Journal &journal)
 /* Whether the plan consumes product records; the job will produce those outputs again. */
 bool consumes_products(const Journal &journal, const Plan &plan)
 {
+    CKPT_EXPECT(plan.consumed.size() == journal.logs.size());
     for (std::size_t i = 0; i < journal.logs.size(); i++) {
         for (std::size_t k = 0; k < plan.consumed[i].size(); k++) {
             if (plan.consumed[i][k] && journal.logs[i].records[k].is_product()) {
@@ -189,6 +192,7 @@ bool consumes_products(const Journal &journal, const Plan &plan)
 
 std::size_t roll_back(const Journal &journal, const Plan &plan)
 {
+    CKPT_EXPECT(plan.obstacles.empty() && !is_unfinished(journal));
     if (plan.steps.empty() && !consumes_products(journal, plan)) {
         return 0; /* keeps the records, so that later checkpoints stay usable */
     }
@@ -235,6 +239,7 @@ void check(const Wish &wish, Outcome &outcome)
 /* Whether the plan does not undo some change in the log. */
 bool keeps_changes(const Log &log, const std::vector<bool> &consumed)
 {
+    CKPT_EXPECT(consumed.size() == log.records.size());
     for (std::size_t i = 0; i < log.records.size(); i++) {
         if (log.records[i].is_change() && !consumed[i]) {
             return true;

@@ -20,6 +20,7 @@ RankProxy::RankProxy(int rank, std::uint64_t snapshot, std::vector<ckpt_clock> c
     : rank_(rank), snapshot_(snapshot), clocks_(std::move(clocks)),
       received_(std::move(received))
 {
+    CKPT_EXPECT(rank >= 0 && snapshot != 0);
     for (ckpt_clock &clock : clocks_) {
         entered_.push_back(clock.entered);
         clock.entered = std::min(clock.entered, clock.left);

@@ -66,6 +66,12 @@ bool Sweep::complete() const
                        [&](const Place &place) { return done(place); });
 }
 
+const RankCounts &Sweep::expected() const
+{
+    CKPT_EXPECT(complete()); /* a smaller number would end a rank's drain too early */
+    return places_.front().held;
+}
+
 void Sweep::add(const RankCounts &sent, std::uint32_t cuts)
 {
     if (cuts < 1 || cuts > cuts_missing_) {

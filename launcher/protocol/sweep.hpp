@@ -73,9 +73,9 @@ class Sweep
     std::vector<SweepMessage> take_messages();
 
     bool complete() const;
-    /* Valid once complete(): for each rank of this node, the number of
-     * messages that all ranks sent to it before their cuts. */
-    const RankCounts &expected() const { return places_.front().held; }
+    /* For each rank of this node, the number of messages that all ranks sent to it before their
+     * cuts. Requires complete(). */
+    const RankCounts &expected() const;
 
   private:
     using Direction = SweepTopology::Direction;

@@ -158,6 +158,7 @@ std::vector<SweepTopology::Place> SweepTopology::places_of(Node node) const
 
 std::uint32_t SweepTopology::coordinate(Place place, unsigned dimension) const
 {
+    CKPT_EXPECT(place < places_ && dimension < dimensions());
     return place / strides_[dimension] % sides_[dimension];
 }
 
@@ -171,6 +172,7 @@ bool SweepTopology::has_next(Place place, unsigned dimension,
 SweepTopology::Place SweepTopology::next(Place place, unsigned dimension,
                                          Direction direction) const
 {
+    CKPT_EXPECT(has_next(place, dimension, direction));
     return direction == Direction::up ? place + strides_[dimension]
                                       : place - strides_[dimension];
 }

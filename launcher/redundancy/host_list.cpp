@@ -45,7 +45,7 @@ void add_range(std::vector<std::string> &numbers, std::string_view range)
     const std::uint32_t first = number_in(low, range), last = number_in(high, range);
 
     require(first <= last && last - first < most_names && low.size() <= 32, range);
-    for (std::uint32_t number = first; number <= last; number++) {
+    for (std::uint64_t number = first; number <= last; number++) {
         numbers.push_back(fmt::format("{:0{}}", number, low.size()));
     }
 }

@@ -7,6 +7,7 @@
 #include "restart/launcher_channel.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@ namespace ckpt::restart
 
 int lift_launcher_channel(int first_free)
 {
+    CKPT_EXPECT(first_free > STDERR_FILENO);
     constexpr const char *variable = "PMI_FD";
     const char *value = std::getenv(variable);
     if (value == nullptr) {

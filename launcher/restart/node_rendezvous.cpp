@@ -86,6 +86,7 @@ void copy_text(const std::string &from, char *to, std::size_t capacity)
 Packet pack(int rank, std::size_t index,
             const std::vector<SharedObject> &objects)
 {
+    CKPT_EXPECT(rank >= 0 && (index == 0 || index < objects.size()));
     Packet packet{};
     packet.rank = rank;
     packet.index = static_cast<std::uint32_t>(index);
@@ -184,6 +185,7 @@ void Host::add(const Packet &packet, RendezvousSocket *from)
 
 void Host::make(Group &group)
 {
+    CKPT_EXPECT(group.fds.empty() && !group.ranks.empty()); /* each object is made once */
     const SharedObject &object = group.object;
     if (object.is_connection()) {
         group.fds = connect_ends(object.path, object.ends, object.listening);
@@ -317,6 +319,7 @@ NodeRendezvous::share_as_client(const std::vector<SharedObject> &objects)
 std::vector<std::vector<Fd>>
 NodeRendezvous::share(const std::vector<SharedObject> &objects)
 {
+    CKPT_EXPECT(host_.has_value() != listener_.has_value()); /* a host stops listening here */
     return host_ ? share_as_client(objects) : share_as_host(objects);
 }
 

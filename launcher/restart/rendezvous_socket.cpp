@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 #include "common/files/files.hpp"
 #include "common/files/temporary_name.hpp"
+#include "common/invariant.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -129,6 +130,7 @@ RendezvousSocket RendezvousSocket::connect(const std::filesystem::path &director
 
 void RendezvousSocket::send(const void *packet, std::size_t size, const std::vector<int> &fds)
 {
+    CKPT_EXPECT(fds.size() <= most_descriptors); /* Control has room for no more */
     iovec part{const_cast<void *>(packet), size};
     Control control{};
     msghdr message{};

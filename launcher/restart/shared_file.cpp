@@ -6,6 +6,7 @@
 #include "restart/shared_file.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 extern "C" {
 #include "base/text.h"
@@ -132,6 +133,7 @@ bool is_system_v(std::uint64_t inode)
 void make_system_v(const std::string &path, std::uint64_t inode,
                    std::uint32_t mode, std::uint64_t size)
 {
+    CKPT_EXPECT(is_system_v(inode));
     ckpt_failure failure;
     if (ckpt_restore_make_system_v(path.c_str(), inode, mode, size, &failure) !=
         0) {

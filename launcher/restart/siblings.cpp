@@ -6,6 +6,7 @@
 #include "restart/siblings.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "common/processes.hpp"
 
 #include <fmt/format.h>
@@ -55,6 +56,7 @@ SiblingWatch::SiblingWatch(std::size_t expected, std::chrono::milliseconds timeo
                            std::function<std::size_t()> count)
     : expected_(expected), timeout_(timeout), count_(std::move(count))
 {
+    CKPT_EXPECT(count_ && timeout_.count() > 0);
 }
 
 void SiblingWatch::check()

@@ -34,6 +34,18 @@ bool has_word(std::string_view list, std::string_view word)
     return false;
 }
 
+/* No value of a setting could be right if its limits were the wrong way round. Every option has a
+ * variable, by which batch scripts set it. */
+constexpr bool is_sound(const Setting &setting)
+{
+    return setting.least <= setting.most &&
+           std::string_view(setting.variable).starts_with("CKPT_") && setting.readers != 0;
+}
+static_assert(std::ranges::all_of(settings, is_sound));
+static_assert(std::ranges::none_of(settings, [](const Setting &setting) {
+    return setting.type == Type::key && setting.after_restart != AfterRestart::never;
+})); /* a checkpoint does not name its own key */
+
 /* Entries of one variable agree: generate.py checks that. */
 const Setting *find(std::string_view variable)
 {

@@ -25,6 +25,7 @@ void LaunchWatch::fail(Failure failure, Time end_at)
 
 void LaunchWatch::rank_here(int rank, const std::string &host)
 {
+    CKPT_EXPECT(rank >= 0); /* -1 is a process that is no rank */
     Rank &known = ranks_[rank];
 
     known.host = host;
@@ -258,6 +259,7 @@ LaunchWatch::Step LaunchWatch::step(Time now)
     if (now >= end_at_) {
         end_at_ = Time::max();
         terminate_at_ = acts_ ? now + limits_.all_ended : now;
+        CKPT_INVARIANT(failure_); /* no launch is ended without one */
         return Step::end;
     }
     if (now >= terminate_at_) {

@@ -12,6 +12,12 @@
 namespace ckpt
 {
 
+RestartPolicy::RestartPolicy(Limits limits)
+    : limits_(limits)
+{
+    CKPT_EXPECT(limits.restarts >= 0 && limits.tries >= 0 && limits.back_off >= Duration{});
+}
+
 /* Returns why the job must not start from the beginning; "": it may. If the program is to blame,
  * it would only fail again. Its effects outside may also be such that they must not happen
  * twice. */

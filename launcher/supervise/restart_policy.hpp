@@ -38,8 +38,8 @@ class RestartPolicy
         std::string why_not; /* set if `restart` is false */
     };
 
-    explicit RestartPolicy(Limits limits)
-        : limits_(limits) {}
+    /* No limit is negative. */
+    explicit RestartPolicy(Limits limits);
 
     /* Decides after a failed launch. checkpoint: number of the checkpoint to restart from; 0:
      * the beginning. */

@@ -51,6 +51,10 @@ Supervisor::~Supervisor()
 
 void Supervisor::accept(std::unique_ptr<FrameStream> stream, const std::string &host)
 {
+    CKPT_EXPECT(stream != nullptr);
+    if (host.empty()) {
+        fail("an agent without a host");
+    }
     Agent &agent = agents_.emplace_back();
     agent.host = host;
     agent.stream = std::move(stream);
@@ -88,6 +92,7 @@ void Supervisor::take_the_place_of_others(Agent &agent)
  * end, except those that it awaited. */
 void Supervisor::lost(Agent &agent)
 {
+    CKPT_EXPECT(agent.is_connected); /* it is lost once */
     agent.is_connected = false;
     agent.stream.reset();
     watch_.agent_lost(agent.host, steady_clock::now());
@@ -119,6 +124,17 @@ void Supervisor::answered(std::uint64_t number, const control::Reply &reply)
     answer(reply);
 }
 
+/* Reads an agent's address for datagrams. An agent cannot take the place of another host. */
+membership::Table::Entry Supervisor::member_of(const Agent &agent, const json &frame)
+{
+    membership::Table::Entry member = member_from(frame.at("member"));
+
+    if (member.host != agent.host) {
+        fail("{} gives an address of {}", agent.host, member.host);
+    }
+    return member;
+}
+
 void Supervisor::said(Agent &agent, const json &frame)
 {
     const std::string type = frame.at("type");
@@ -144,7 +160,7 @@ void Supervisor::said(Agent &agent, const json &frame)
         return;
     }
     if (type == "node") {
-        agent.member = member_from(frame.at("member"));
+        agent.member = member_of(agent, frame);
         if (table_.members.size() == 2) {
             end_membership();
             begin_membership();
@@ -169,6 +185,9 @@ void Supervisor::rank_event(Agent &agent, const std::string &type, const json &f
     const auto now = steady_clock::now();
     const int rank = frame.at("rank");
 
+    if (rank < 0) {
+        fail("a rank {} from {}", rank, agent.host);
+    }
     if (type == "here") {
         agent.ranks[rank] = frame.at("pid");
         agent.awaited.erase(rank);
@@ -315,6 +334,7 @@ void Supervisor::let_in(Agent &agent)
 
 void Supervisor::view_changed(const membership::action::Install &change)
 {
+    CKPT_EXPECT(service_);
     for (const auto &departure : change.departed) {
         suspects_.insert(service_->host(departure.member));
     }
@@ -325,6 +345,7 @@ void Supervisor::view_changed(const membership::action::Install &change)
 
 void Supervisor::tell_lost()
 {
+    CKPT_EXPECT(is_proven_ && service_); /* without proof, silence means nothing */
     const auto now = steady_clock::now();
 
     for (const std::string &host : suspects_) {
@@ -358,7 +379,7 @@ void Supervisor::prove()
         proof_.stop();
         tell_all({{"type", "proven"}});
         tell_lost();
-    } else if (!all && service_ && steady_clock::now() >= proof_until_) {
+    } else if (!all && !is_proven_ && service_ && steady_clock::now() >= proof_until_) {
         service_.reset();
         suspects_.clear();
         is_cut_off_ = false;
@@ -386,6 +407,7 @@ void Supervisor::end_ranks()
 bool Supervisor::request(const control::Request &request, Answer answer,
                          std::function<void()> gone)
 {
+    CKPT_EXPECT(answer && gone);
     auto found = std::find_if(agents_.begin(), agents_.end(),
                               [](const Agent &agent) { return agent.coordinates; });
     if (found == agents_.end()) {

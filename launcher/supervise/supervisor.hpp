@@ -100,6 +100,7 @@ class Supervisor
 
     void accept(std::unique_ptr<FrameStream> stream, const std::string &host);
     void take_the_place_of_others(Agent &agent);
+    static membership::Table::Entry member_of(const Agent &agent, const nlohmann::json &frame);
     void said(Agent &agent, const nlohmann::json &frame);
     void lost(Agent &agent);
     void answered(std::uint64_t number, const control::Reply &reply);

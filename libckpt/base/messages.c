@@ -9,6 +9,8 @@
 
 #define ANY  UINT64_MAX
 #define PIDS 0x7fffffffu /* pid_t */
+/* Of what a rank counts from 0 on. So the agent can go on counting from there. */
+#define COUNTS (UINT64_MAX / 2)
 
 #define NUMBER(name, least, most) \
     {                             \
@@ -40,10 +42,10 @@
     {                                                       \
         NUMBER("messages", 0, ANY), NUMBER("bytes", 0, ANY) \
     }
-#define ALLOWED_FIELDS                \
-    1,                                \
-    {                                 \
-        NUMBER("safe_points", 0, ANY) \
+#define ALLOWED_FIELDS                   \
+    1,                                   \
+    {                                    \
+        NUMBER("safe_points", 0, COUNTS) \
     }
 #define END_FIELDS                                       \
     1,                                                   \
@@ -69,7 +71,7 @@ const struct ckpt_message_format ckpt_message_formats[] = {
      8,
      {NUMBER("rank", 0, CKPT_RANKS_MOST - 1), NUMBER("rank_count", 1, CKPT_RANKS_MOST),
       NUMBER("pid", 1, PIDS), NUMBER("thread", 1, PIDS), NUMBER("signal", 1, 64),
-      YES_OR_NO("restarted"), NUMBER("last_cut", 0, ANY),
+      YES_OR_NO("restarted"), NUMBER("last_cut", 0, COUNTS),
       FLAGS("state", CKPT_STATE_OPEN | CKPT_STATE_IN_DOUBT)}},
     {CKPT_MSG_JOIN, CKPT_FROM_RANK, "JOIN", "the coordinator's address", NO_FIELDS},
     {CKPT_MSG_REPORT, CKPT_FROM_RANK, "REPORT", NULL, REPORT_FIELDS},
@@ -87,7 +89,7 @@ const struct ckpt_message_format ckpt_message_formats[] = {
      "REFUSED",
      "why",
      6,
-     {NUMBER("identity", 0, UINT32_MAX), YES_OR_NO("for_now"), NUMBER("safe_points", 0, ANY),
+     {NUMBER("identity", 0, UINT32_MAX), YES_OR_NO("for_now"), NUMBER("safe_points", 0, COUNTS),
       CUT_REPORT}},
     {CKPT_MSG_FINALIZED, CKPT_FROM_RANK, "FINALIZED", NULL, NO_FIELDS},
     {CKPT_MSG_COMPLETE,

@@ -125,7 +125,9 @@ bool FrameStream::take_frames()
             rejected(error.why(), error.what());
         }
     } catch (const InvariantViolated &error) { /* of this agent, not of the other one */
-        spdlog::error("{}: the connection is dropped: {}", peer_, error.what());
+        if (*alive) {
+            spdlog::error("{}: the connection is dropped: {}", peer_, error.what());
+        }
     } catch (const std::exception &error) {
         if (*alive) {
             rejected(Rejection::malformed, error.what());

@@ -5,6 +5,7 @@
 #include "agent/messages/frames.hpp"
 
 #include "agent/base/rejected_frames.hpp"
+#include "common/invariant.hpp"
 #include "protocol/rank_message.hpp"
 
 #include <fmt/format.h>
@@ -42,6 +43,14 @@ std::uint64_t unsigned_from(const json &number)
     return number.get<std::uint64_t>();
 }
 
+/* Requires that a list is not longer than a rank page can make it. */
+void require_at_most(std::size_t most, const json &list, const char *what)
+{
+    if (list.size() > most) {
+        reject(Rejection::malformed, "{} {} of one rank", list.size(), what);
+    }
+}
+
 /* A list of structures is sent as one list for each member: each name is there once. */
 template <typename Row, typename Member>
 json column(const std::vector<Row> &rows, Member Row::*member)
@@ -73,6 +82,7 @@ void read_column(const json &columns, const char *name, Member Row::*member,
 
 json to_frame(const std::vector<ckpt_clock> &clocks)
 {
+    CKPT_EXPECT(clocks.size() <= CKPT_CLOCK_SLOTS); /* clocks_from() refuses more */
     return {{"id", column(clocks, &ckpt_clock::id)},
             {"entered", column(clocks, &ckpt_clock::entered)},
             {"left", column(clocks, &ckpt_clock::left)},
@@ -82,6 +92,7 @@ json to_frame(const std::vector<ckpt_clock> &clocks)
 
 std::vector<ckpt_clock> clocks_from(const json &columns)
 {
+    require_at_most(CKPT_CLOCK_SLOTS, columns.at("id"), "clocks");
     std::vector<ckpt_clock> clocks(columns.at("id").size());
 
     read_column(columns, "id", &ckpt_clock::id, clocks);
@@ -98,9 +109,7 @@ json to_frame(const ckpt_message &message)
     const std::size_t length = strnlen(message.text, sizeof message.text);
     json fields = json::object();
 
-    if (format == nullptr) {
-        throw std::logic_error(fmt::format("there is no message of type {}", message.type));
-    }
+    CKPT_EXPECT(format != nullptr); /* a rank's message is checked when it arrives */
     for (std::uint32_t i = 0; i < format->field_count; i++) {
         fields[format->field[i].name] = message.as.field[i];
     }
@@ -133,6 +142,7 @@ ckpt_message message_from(const json &json, ckpt_sender sender)
 
 json to_frame(const RankSeen &seen)
 {
+    CKPT_EXPECT(seen.events.size() <= CKPT_HISTORY_EVENTS); /* seen_from() refuses more */
     const json events = {{"at", column(seen.events, &ckpt_seen::at)},
                          {"value", column(seen.events, &ckpt_seen::value)},
                          {"kind", column(seen.events, &ckpt_seen::kind)},
@@ -155,6 +165,7 @@ RankSeen seen_from(const json &json)
     const auto &sweep = json.at("sweep");
     RankSeen seen;
 
+    require_at_most(CKPT_HISTORY_EVENTS, events.at("at"), "events");
     seen.counts = json.at("counts");
     seen.logged_bytes = json.at("logged_bytes");
     seen.events.resize(events.at("at").size());

@@ -4,6 +4,7 @@
  */
 #include "agent/messages/launch_facts.hpp"
 
+#include "common/invariant.hpp"
 #include "common/processes.hpp"
 #include "settings/settings.hpp"
 
@@ -121,6 +122,7 @@ std::vector<std::string> srun_line(char *const environment[])
 
 LaunchFacts read_launch_facts(pid_t rank, bool alone)
 {
+    CKPT_EXPECT(rank > 0);
     LaunchFacts facts;
 
     facts.application = arguments_of(rank);
@@ -151,6 +153,7 @@ LaunchFacts read_launch_facts(pid_t rank, bool alone)
 
 Launch launch_record(const LaunchFacts &facts, char *const environment[])
 {
+    CKPT_EXPECT(environment != nullptr);
     Launch launch;
 
     launch.launcher = facts.launcher;

@@ -5,12 +5,16 @@
 #include "agent/messages/redundancy_order.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 namespace ckpt
 {
 
 nlohmann::json to_frame(const RedundancyOrder &order)
 {
+    /* redundancy_order_from() refuses anything else */
+    CKPT_EXPECT(order.self < order.places.size());
+    CKPT_EXPECT(order.places.size() == order.group.members.size());
     return {{"type", "write_redundancy"},
             {"number", order.number},
             {"directory", order.directory.string()},

@@ -6,6 +6,7 @@
 
 #include "ckpt/messages.h"
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 
 namespace ckpt
 {
@@ -59,6 +60,7 @@ int SweepPlan::rank_count() const
 
 json to_frame(const SweepPlan &plan)
 {
+    CKPT_EXPECT(plan.self < plan.members.size()); /* sweep_plan_from() refuses anything else */
     json members = json::array();
 
     for (const SweepPlan::Member &member : plan.members) {

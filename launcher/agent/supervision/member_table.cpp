@@ -5,6 +5,7 @@
 #include "agent/supervision/member_table.hpp"
 
 #include "common/host.hpp"
+#include "common/invariant.hpp"
 
 namespace ckpt
 {
@@ -24,6 +25,7 @@ membership::Table::Entry member_from(const json &json)
 
 json to_frame(const membership::Table &table)
 {
+    CKPT_EXPECT(table.self < table.members.size());
     json members = json::array();
 
     for (const auto &member : table.members) {
@@ -64,6 +66,8 @@ membership::Protocol::Options membership_options()
     membership::Protocol::Options options;
 
     options.majority = std::chrono::seconds(4);
+    /* a node that is cut off gives up before others rely on the end of its ranks */
+    CKPT_INVARIANT(options.majority < fencing_time);
     return options;
 }
 

@@ -41,6 +41,7 @@ NodeWatch::NodeWatch(WorkerThread &worker, membership::UdpSocket socket,
                                  link.dead ? "dead" : "back");
                 }})
 {
+    CKPT_EXPECT(handlers_.heard && handlers_.over);
     if (!wake_) {
         fail_errno(errno, "no event descriptor");
     }

@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "image/seal/file_seal.hpp"
 #include "image/seal/image_key.hpp"
 
@@ -87,8 +88,10 @@ std::optional<std::string> open(const std::string &text)
 
 void SupervisorFile::write(const std::filesystem::path &path) const
 {
-    write_text_file_atomically(
-        path, seal(fmt::format("{} {}\n", incarnation, address.text())), what);
+    const std::string text = seal(fmt::format("{} {}\n", incarnation, address.text()));
+
+    CKPT_INVARIANT(text.size() <= longest); /* read() takes no more */
+    write_text_file_atomically(path, text, what);
 }
 
 std::optional<SupervisorFile> SupervisorFile::read(const std::filesystem::path &path)

@@ -5,6 +5,7 @@
 #include "agent/supervision/supervisor_link.hpp"
 
 #include "agent/ranks/local_node.hpp"
+#include "common/invariant.hpp"
 #include "common/pidfd.hpp"
 #include "common/processes.hpp"
 #include "agent/supervision/member_table.hpp"
@@ -87,6 +88,7 @@ void SupervisorLink::connect()
 
 void SupervisorLink::connect_to(const std::optional<SupervisorFile> &file)
 {
+    CKPT_EXPECT(!is_reading_);
     if (!file) {
         return; /* `ckpt run` has gone; the job goes on without it */
     }
@@ -111,6 +113,7 @@ void SupervisorLink::connect_to(const std::optional<SupervisorFile> &file)
 
 void SupervisorLink::introduce()
 {
+    CKPT_EXPECT(peer_ && peer_->connected()); /* send() drops what is said before */
     spdlog::info("ckpt run knows of this node");
     if (!watch_) {
         offer_to_watch();
@@ -238,6 +241,7 @@ void SupervisorLink::send(const json &frame)
 
 void SupervisorLink::rank_here(const RankSession &rank)
 {
+    CKPT_EXPECT(rank.introduced());
     awaited_.erase(rank.rank());
     finished_.erase(rank.rank());
     if (salvage_ && salvage_->rank == rank.rank()) {
@@ -258,11 +262,13 @@ void SupervisorLink::rank_finished(int rank)
 
 void SupervisorLink::rank_gone(int rank, Fd process)
 {
+    CKPT_EXPECT(rank >= 0 && process);
     ended_.watch(rank, std::move(process));
 }
 
 void SupervisorLink::salvage(const SalvageEvent &news)
 {
+    CKPT_EXPECT(news.kind != SalvageEvent::Kind::done || news.number > 0);
     salvage_ = news;
     send(frame_of(news));
 }
@@ -279,6 +285,7 @@ void SupervisorLink::look_at_ranks()
 
 void SupervisorLink::look_at(int rank, pid_t process)
 {
+    CKPT_EXPECT(process > 0);
     const bool is_stopped = ckpt::is_stopped(process);
 
     if (is_stopped == stopped_.contains(rank)) {
@@ -300,6 +307,7 @@ void SupervisorLink::coordinates()
 
 void SupervisorLink::ends_behind(const std::string &checkpoint)
 {
+    CKPT_EXPECT(!checkpoint.empty()); /* "" stands for no end */
     ends_behind_ = checkpoint;
     send({{"type", "ends"}, {"checkpoint", checkpoint}});
 }

@@ -5,6 +5,7 @@
 #include "cli/jobs/checkpoints.hpp"
 #include "cli/base/options.hpp"
 #include "common/host.hpp"
+#include "common/invariant.hpp"
 #include "image/store/job_owner.hpp"
 #include "image/store/node_garbage.hpp"
 
@@ -22,6 +23,7 @@ namespace
 /* Returns the other nodes that may have parts of the checkpoint. */
 std::string elsewhere(const Checkpoint &checkpoint)
 {
+    CKPT_EXPECT(checkpoint.manifest); /* its record has it */
     std::set<std::string> hosts;
     for (const Piece &piece : checkpoint.manifest->pieces) {
         if (piece.host != host_name()) {
@@ -144,6 +146,7 @@ class GcCommand : public Command
 
     void say(const Checkpoint &checkpoint, const std::string &where) const
     {
+        CKPT_EXPECT(checkpoint.number > 0 && !checkpoint.job.empty());
         removed_++;
         fmt::print("{} {} ({}){}\n", dry_run_ ? "would remove" : "removed", checkpoint.name(),
                    state_name(checkpoint.state), where);

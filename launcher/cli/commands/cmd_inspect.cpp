@@ -9,6 +9,7 @@
 #include "cli/run/run_line.hpp"
 #include "cli/base/table.hpp"
 #include "common/durations.hpp"
+#include "common/invariant.hpp"
 #include "image/seal/image_key.hpp"
 
 #include <fmt/core.h>
@@ -31,6 +32,7 @@ std::string text_of(const Json &value)
 std::string list_text(const Json &list, const Words &names,
                       const Words &headings)
 {
+    CKPT_EXPECT(names.size() == headings.size());
     Table table(headings);
     for (const Json &object : list) {
         std::vector<std::string> cells;
@@ -155,6 +157,7 @@ class InspectCommand : public Command
   private:
     void show_all(const Checkpoint &checkpoint) const
     {
+        CKPT_EXPECT(rank_ < 0 && checkpoint.manifest);
         Json ranks = Json::array();
         for (const Piece &piece : checkpoint.manifest->pieces) {
             NodeFileReader reader =
@@ -180,6 +183,7 @@ class InspectCommand : public Command
 
     void show_rank(const Checkpoint &checkpoint) const
     {
+        CKPT_EXPECT(rank_ >= 0 && checkpoint.manifest);
         const Manifest &manifest = *checkpoint.manifest;
         if (rank_ >= manifest.rank_count) {
             stop_with(exit_not_found, "{} has ranks 0 to {}, not {}",

@@ -8,6 +8,7 @@
 #include "cli/base/table.hpp"
 #include "cli/jobs/wait_notice.hpp"
 #include "common/durations.hpp"
+#include "common/invariant.hpp"
 
 #include <fmt/core.h>
 
@@ -40,6 +41,7 @@ std::string tiers_of(const TierCheckpoint &entry, bool has_tiers)
 Json to_json(const TierCheckpoint &entry, bool has_tiers)
 {
     const Checkpoint &checkpoint = entry.checkpoint;
+    CKPT_EXPECT(checkpoint.manifest || checkpoint.state != Checkpoint::State::committed);
     Json json = {{"name", checkpoint.name()},
                  {"job", checkpoint.job},
                  {"number", checkpoint.number},

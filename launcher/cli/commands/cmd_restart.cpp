@@ -12,6 +12,7 @@
 #include "cli/base/progress_line.hpp"
 #include "cli/files/restart_input.hpp"
 #include "cli/run/restart_line.hpp"
+#include "common/invariant.hpp"
 #include "image/seal/image_key.hpp"
 #include "image/store/job_directory.hpp"
 #include "image/store/job_owner.hpp"
@@ -62,6 +63,7 @@ class RestartCommand : public Command
             find_checkpoint(directories_of(directory_), checkpoint_);
         const journal::Files files = journal::files_from(files_);
         const Checkpoint checkpoint = verified(found, files);
+        CKPT_INVARIANT(checkpoint.manifest && checkpoint.job == found.checkpoint.job);
         RestartOptions options;
         options.mpirun = mpirun_;
         options.replace_options = !rest.empty();

@@ -11,6 +11,7 @@
 #include "cli/jobs/wait_notice.hpp"
 #include "cli/base/warning.hpp"
 #include "common/durations.hpp"
+#include "common/invariant.hpp"
 #include "image/seal/image_key.hpp"
 #include "image/store/job_directory.hpp"
 #include "image/store/store.hpp"
@@ -89,6 +90,7 @@ class RunCommand : public Command
         if (!options.migrations.empty()) {
             options.nodes_file = std::filesystem::absolute(nodes_file_);
         }
+        CKPT_EXPECT(!command.empty() && !settings_.name().empty());
         options.command = command;
         options.job = settings_.name();
         options.directories = settings_.directories();

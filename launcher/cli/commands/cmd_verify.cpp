@@ -7,6 +7,7 @@
 #include "cli/base/options.hpp"
 #include "cli/base/progress_line.hpp"
 #include "common/durations.hpp"
+#include "common/invariant.hpp"
 #include "image/seal/image_key.hpp"
 
 #include <fmt/core.h>
@@ -42,6 +43,7 @@ class VerifyCommand : public Command
                                                         format_bytes(all)));
                               });
         }
+        CKPT_INVARIANT(checkpoint.manifest); /* or it would not have been verified */
         const Manifest &manifest = *checkpoint.manifest;
         fmt::print("{}: good, {}, {}, {}\n", checkpoint.name(),
                    counted(manifest.rank_count, "rank"),

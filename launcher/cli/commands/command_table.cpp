@@ -51,6 +51,10 @@ constexpr Entry entries[] = {
     {"gc", "Remove old and unfinished checkpoints", make_gc_command},
 };
 
+static_assert(std::ranges::all_of(entries, [](const Entry &entry) {
+    return entry.name[0] != '\0' && entry.name[0] != '-' && entry.make != nullptr;
+}));
+
 constexpr const char *footer =
     "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such job or "
     "checkpoint,\n4 not possible now. Every option --some-option can be set "
@@ -208,6 +212,7 @@ Program::Program()
 
 int run_program(const Words &argv)
 {
+    CKPT_EXPECT(!argv.empty()); /* the first word is the program */
     auto dashes = std::find(argv.begin(), argv.end(), "--");
     bool has_rest = dashes != argv.end();
     Words rest(has_rest ? dashes + 1 : dashes, argv.end());

@@ -4,6 +4,8 @@
  */
 #include "cli/commands/completion.hpp"
 
+#include "common/invariant.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -26,6 +28,7 @@ Words options_of(const CLI::App &command)
     for (const CLI::Option *option : command.get_options()) {
         if (!option->get_positional()) {
             names.push_back(option->get_name());
+            CKPT_INVARIANT(names.back().starts_with("--")); /* the shells complete no others */
         }
     }
     return names;

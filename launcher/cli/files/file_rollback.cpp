@@ -4,6 +4,7 @@
  */
 #include "cli/files/file_rollback.hpp"
 
+#include "common/invariant.hpp"
 #include "image/seal/image_key.hpp"
 #include "journal/concealed.hpp"
 #include "journal/place.hpp"
@@ -31,6 +32,7 @@ journal::Wish wish_for(const TierDirectories &directories, const std::string &jo
 
     wish.journal = journal::directory_in(job_directory(directories, job));
     wish.files = files;
+    CKPT_EXPECT(checkpoint == nullptr || checkpoint->job == job); /* each job has a journal */
     if (checkpoint != nullptr && checkpoint->manifest) {
         wish.checkpoint = checkpoint->manifest->files_mark;
         wish.has_mark = wish.checkpoint != 0;

@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -47,6 +48,7 @@ bool InputFile::write(std::span<const char> bytes)
 
 void InputFile::append(std::span<const char> bytes)
 {
+    CKPT_INVARIANT(written_ <= size_ && (in_memory() == 0 || memory_)); /* each byte is kept */
     if (in_memory() == 0 && write(bytes)) {
         size_ = written_;
         return;
@@ -67,6 +69,7 @@ void InputFile::append(std::span<const char> bytes)
 
 void InputFile::read(std::span<char> bytes, std::uint64_t offset) const
 {
+    CKPT_EXPECT(offset <= size_ && bytes.size() <= size_ - offset);
     const std::size_t from_file = std::min<std::uint64_t>(
         bytes.size(), offset < written_ ? written_ - offset : 0);
     const std::span rest = bytes.subspan(from_file);

@@ -5,6 +5,7 @@
 #include "cli/files/input_state.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "image/store/piece_chain.hpp"
 
 #include "ckpt/input.h"
@@ -40,6 +41,7 @@ InputState state_of(const ckpt_file &file)
 
 std::optional<InputState> input_state(const Checkpoint &checkpoint)
 {
+    CKPT_EXPECT(checkpoint.manifest);
     std::optional<InputState> state;
     try {
         const Piece &piece = checkpoint.manifest->piece_of(0);

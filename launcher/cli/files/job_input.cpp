@@ -202,6 +202,7 @@ int JobInput::begin_launch(bool has_ended)
         }
         return fd;
     }
+    CKPT_EXPECT(!sink_); /* the last launch has ended */
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) {
         fail_errno(errno, "no pipe for the standard input");
@@ -293,6 +294,7 @@ void JobInput::watch()
 
 void JobInput::receive()
 {
+    CKPT_EXPECT(is_reading_ && !has_ended_);
     std::array<char, buffer_size> bytes;
 
     if (!may_read_terminal()) {
@@ -345,6 +347,7 @@ void JobInput::finish()
 /* Renames the kept input, so that it is distinguishable from an incomplete one. */
 void JobInput::publish() const
 {
+    CKPT_EXPECT(has_ended_ && stream_.in_memory() == 0); /* the name says that all is there */
     std::error_code error;
     fs::rename(kept_.part, kept_.whole, error);
     if (error) {
@@ -362,6 +365,7 @@ void JobInput::ranks_have_come()
 
 void JobInput::allow_more()
 {
+    CKPT_EXPECT(is_slow_ && sink_);
     allowed_ = fed_ + bytes_at_once;
     pace_.start(pace);
     watch();

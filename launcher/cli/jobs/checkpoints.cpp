@@ -230,6 +230,7 @@ FoundCheckpoint find_checkpoint(const TierDirectories &directories,
 Checkpoint find_checkpoint_here(const TierDirectories &directories, const std::string &word)
 {
     Checkpoint found = find_checkpoint(directories, word).checkpoint;
+    CKPT_INVARIANT(found.manifest && found.state == Checkpoint::State::committed);
     if (found.is_on_nodes) {
         stop_with(exit_not_found,
                   "{} lies on the nodes that have written it, in {}: not all of it can be read "

@@ -5,6 +5,7 @@
 #include "cli/jobs/own_status.hpp"
 
 #include "common/host.hpp"
+#include "common/invariant.hpp"
 
 #include "ckpt/wire.h"
 
@@ -18,6 +19,7 @@ namespace
 
 void tell(control::Status &status, const Checkpoint &checkpoint)
 {
+    CKPT_EXPECT(checkpoint.manifest);
     const Manifest &manifest = *checkpoint.manifest;
 
     status.rank_count = manifest.rank_count;

@@ -7,6 +7,7 @@
 #include "cli/jobs/own_status.hpp"
 #include "common/files/files.hpp"
 #include "common/files/run_directory.hpp"
+#include "common/invariant.hpp"
 
 #include <sys/socket.h>
 
@@ -19,6 +20,7 @@ namespace
 std::filesystem::path socket_of(const TierDirectories &directories, const std::string &job,
                                 const char *extension)
 {
+    CKPT_EXPECT(!job.empty()); /* the sockets of all jobs of a directory would be one */
     return run_directory() /
            (control::namespace_hash((directories.lasting() / job).string()) + extension);
 }

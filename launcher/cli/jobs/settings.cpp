@@ -6,6 +6,7 @@
 
 #include "cli/jobs/checkpoints.hpp"
 #include "common/durations.hpp"
+#include "common/invariant.hpp"
 #include "image/seal/image_key.hpp"
 #include "settings/declare.hpp"
 
@@ -88,6 +89,7 @@ TierDirectories JobSettings::directories() const
 /* Throws CommandError(exit_usage) if --levels is invalid. */
 Levels JobSettings::levels() const
 {
+    CKPT_EXPECT(values_.is_given("CKPT_LEVELS"));
     try {
         return Levels::parse(values_.text("CKPT_LEVELS"));
     } catch (const Error &problem) {

@@ -7,6 +7,7 @@
 #include "cli/base/live_text.hpp"
 #include "cli/jobs/status_view.hpp"
 #include "common/durations.hpp"
+#include "common/invariant.hpp"
 #include "common/processes.hpp"
 
 #include <cerrno>
@@ -38,6 +39,7 @@ class Interrupt
     /* Waits for `period`; returns true if the user has pressed Ctrl-C. */
     bool comes_within(std::chrono::nanoseconds period) const
     {
+        CKPT_EXPECT(period.count() >= 0); /* sigtimedwait() would not wait at all */
         const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(period);
         const timespec limit = {seconds.count(), (period - seconds).count()};
         return sigtimedwait(&set_, nullptr, &limit) == SIGINT;

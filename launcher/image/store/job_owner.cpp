@@ -9,6 +9,7 @@
 #include "common/fault_injection.hpp"
 #include "common/files/files.hpp"
 #include "common/host.hpp"
+#include "common/invariant.hpp"
 #include "common/json_bytes.hpp"
 #include "common/processes.hpp"
 #include "common/random_digits.hpp"
@@ -292,6 +293,7 @@ std::optional<JobOwner> owner_of(const fs::path &job_directory)
 JobOwnership::JobOwnership(const fs::path &job_directory, const As &as, Take take)
     : path_(job_directory / job_owner_name)
 {
+    CKPT_EXPECT(!as.token.empty()); /* all launches without one would be the same */
     const Found found = take_file(path_);
     const bool is_same_launch = found.owner && is_of_launch(*found.owner, as);
 

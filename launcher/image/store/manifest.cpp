@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "common/json_bytes.hpp"
 #include "image/seal/image_key.hpp"
 #include "image/io/described_json.hpp"
@@ -95,11 +96,16 @@ void describe(Fields &fields, M &manifest)
 namespace
 {
 
+bool has_file_name(const Piece &piece)
+{
+    return !piece.file.empty() && !piece.file.starts_with('.') &&
+           piece.file.find('/') == std::string::npos;
+}
+
 void require_file_names(const Manifest &manifest, const std::string &name)
 {
     for (const Piece &piece : manifest.pieces) {
-        if (piece.file.empty() || piece.file.starts_with('.') ||
-            piece.file.find('/') != std::string::npos) {
+        if (!has_file_name(piece)) {
             fail("{}: '{}' is not a file name", name, piece.file);
         }
     }
@@ -191,6 +197,8 @@ Manifest Manifest::parse(const std::string &text, const std::string &name)
 
 void Manifest::write(const fs::path &directory) const
 {
+    CKPT_EXPECT(number > 0 && rank_count > 0 && rank_count <= most_ranks);
+    CKPT_EXPECT(std::ranges::all_of(pieces, has_file_name)); /* load() refuses others */
     write_text_file_atomically(directory / manifest_name, seal_text(text(), seal_kind),
                                "manifest");
 }

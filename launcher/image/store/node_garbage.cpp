@@ -7,6 +7,7 @@
 #include "common/error.hpp"
 #include "common/files/files.hpp"
 #include "common/host.hpp"
+#include "common/invariant.hpp"
 #include "image/store/node_record.hpp"
 
 #include <algorithm>
@@ -134,6 +135,7 @@ std::vector<std::string> remove_directory(const Checkpoint &checkpoint)
 NodeGarbage node_garbage(const Tiers &tiers, const std::string &job, std::size_t keep,
                          std::uint64_t used)
 {
+    CKPT_EXPECT(keep > 0); /* else a job could lose its last checkpoint */
     const ByNumber all = look_at(tiers, job);
     NodeGarbage garbage;
     std::size_t sure = 0;

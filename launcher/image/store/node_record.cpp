@@ -6,6 +6,7 @@
 
 #include "common/error.hpp"
 #include "common/files/files.hpp"
+#include "common/invariant.hpp"
 #include "common/json_bytes.hpp"
 #include "image/store/job_directory.hpp"
 #include "image/seal/image_key.hpp"
@@ -57,6 +58,7 @@ std::optional<std::uint64_t> number_of(const fs::path &path)
 
 void NodeRecord::write(const fs::path &job) const
 {
+    CKPT_EXPECT(manifest.number > 0 && directory.is_absolute()); /* other processes go there */
     const Json json = {{"format", record_version},
                        {"manifest", parse_json<Json>(manifest.text())},
                        {"directory", directory.string()},

@@ -127,6 +127,7 @@ void require_place(const Manifest &manifest, const std::string &job, std::uint64
 
 void make_useless(Checkpoint &checkpoint, Checkpoint::State state, const std::string &reason)
 {
+    CKPT_EXPECT(state != Checkpoint::State::committed);
     checkpoint.state = state;
     checkpoint.reason = reason;
     checkpoint.manifest.reset();
@@ -153,6 +154,8 @@ Checkpoint inspect(const std::string &job, std::uint64_t number,
                                                  : Checkpoint::State::unreadable,
                      error.what());
     }
+    CKPT_INVARIANT(checkpoint.manifest.has_value() ==
+                   (checkpoint.state == Checkpoint::State::committed));
     return checkpoint;
 }
 
@@ -331,6 +334,11 @@ std::vector<Checkpoint> garbage_of(const std::vector<Checkpoint> &checkpoints,
             garbage.push_back(*it);
         }
     }
+    /* newest first: what builds on a checkpoint was seen before it */
+    CKPT_INVARIANT(std::ranges::none_of(garbage, [&](const Checkpoint &checkpoint) {
+        return checkpoint.state == Checkpoint::State::committed &&
+               needed.contains(checkpoint.number);
+    }));
     return garbage;
 }
 
@@ -426,6 +434,10 @@ bool Store::is_live(const std::string &job) const
 std::uint64_t Store::next_number(const std::string &job) const
 {
     const std::vector<std::uint64_t> used = numbers(job);
+    if (!used.empty() && used.back() == UINT64_MAX) {
+        fail("no checkpoint can have a number above that of {}",
+             directory_of(job, used.back()).string());
+    }
     return used.empty() ? 1 : used.back() + 1;
 }
 

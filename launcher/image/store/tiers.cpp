@@ -38,6 +38,7 @@ bool is_inside(const fs::path &inner, const fs::path &outer)
 
 bool is_newer(const Checkpoint &one, const Checkpoint &other)
 {
+    CKPT_EXPECT(one.manifest && other.manifest);
     return one.job == other.job ? one.number > other.number
                                 : one.manifest->created > other.manifest->created;
 }
@@ -192,6 +193,9 @@ std::vector<TierCheckpoint> Tiers::checkpoints(const std::string &job) const
     }
     std::vector<TierCheckpoint> all;
     for (auto &[number, checkpoint] : by_number) {
+        /* where it is good in one place, its state in another one does not matter */
+        CKPT_INVARIANT(is_whole(checkpoint.checkpoint) ||
+                       (!checkpoint.is_in_fast && !checkpoint.is_in_slow && !checkpoint.on_nodes));
         all.push_back(std::move(checkpoint));
     }
     return all;

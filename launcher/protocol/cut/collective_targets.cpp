@@ -4,6 +4,8 @@
  */
 #include "protocol/cut/collective_targets.hpp"
 
+#include "common/invariant.hpp"
+
 #include <algorithm>
 #include <set>
 
@@ -55,6 +57,7 @@ std::uint64_t CollectiveTargets::target(std::uint64_t id) const
 
 void CollectiveTargets::raise_to(std::uint64_t id, std::uint64_t least)
 {
+    CKPT_EXPECT(id != 0); /* an unused slot has no target: it would hold for every rank */
     std::uint64_t &target = targets_[id];
     target = std::max(target, least);
 }
@@ -74,6 +77,7 @@ void CollectiveTargets::raise_beyond(const ckpt_clock &clock)
  */
 void CollectiveTargets::raise(const std::vector<RankState> &ranks, const Clocks &clocks)
 {
+    CKPT_EXPECT(ranks.size() == clocks.size());
     const bool none_redone = rule_ == Rule::ranks_run_on && any_synchronous(ranks);
 
     for (std::size_t i = 0; i < ranks.size(); i++) {
@@ -121,6 +125,7 @@ bool CollectiveTargets::is_aligned(const RankState &rank, const RankClocks &cloc
 bool CollectiveTargets::all_aligned(const std::vector<RankState> &ranks,
                                     const Clocks &clocks) const
 {
+    CKPT_EXPECT(ranks.size() == clocks.size());
     for (std::size_t i = 0; i < ranks.size(); i++) {
         if (!is_aligned(ranks[i], clocks[i])) {
             return false;
@@ -172,6 +177,7 @@ std::vector<std::uint64_t> CollectiveTargets::shut_gates(const RankState &rank,
 bool CollectiveTargets::open_gates(const std::vector<RankState> &ranks, const Clocks &clocks,
                                    bool also_lagging)
 {
+    CKPT_EXPECT(ranks.size() == clocks.size());
     std::set<std::uint64_t> lagging;
     std::set<std::uint64_t> gated;
 

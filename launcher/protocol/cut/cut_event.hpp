@@ -43,6 +43,7 @@ enum class Event {
     tick
 };
 inline constexpr int event_count = 20;
+static_assert(event_count == static_cast<int>(Event::tick) + 1);
 const char *event_name(Event event);
 
 /* One event. Which fields have a meaning depends on its kind. Pointers are valid during the call

@@ -43,6 +43,7 @@ enum class Phase {
     undo
 };
 inline constexpr int phase_count = 12;
+static_assert(phase_count == static_cast<int>(Phase::undo) + 1);
 
 /* The name in reports of progress, in which log and close are one phase. */
 const char *phase_name(Phase phase);

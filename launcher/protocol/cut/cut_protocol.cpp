@@ -4,13 +4,12 @@
  */
 #include "protocol/cut/cut_protocol.hpp"
 
-#include <fmt/format.h>
+#include "common/invariant.hpp"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 
 namespace ckpt
@@ -55,6 +54,7 @@ std::optional<Event> event_of(std::uint32_t type)
 CutProtocol::CutProtocol(int rank_count, const RankPages &pages, Options options)
     : state_(rank_count, pages, options)
 {
+    CKPT_EXPECT(rank_count > 0);
 }
 
 std::vector<Action> CutProtocol::take_actions()
@@ -64,12 +64,9 @@ std::vector<Action> CutProtocol::take_actions()
 
 /* ---- Events ------------------------------------------------------------------ */
 
-/* Requires that the job has such a rank. */
 CutEvent CutProtocol::event_of_rank(Event kind, int rank, Time now) const
 {
-    if (rank < 0 || rank >= rank_count()) {
-        throw std::out_of_range(fmt::format("there is no rank {}", rank));
-    }
+    CKPT_EXPECT(rank >= 0 && rank < rank_count());
     return {kind, now, rank};
 }
 
@@ -98,6 +95,7 @@ void CutProtocol::agent_lost(int rank, Time now)
 
 void CutProtocol::request(std::uint64_t epoch, Time now, const CutPlan &plan)
 {
+    CKPT_EXPECT(epoch > 0); /* 0 stands for no epoch in RankCut */
     CutEvent event{Event::request, now};
 
     event.epoch = epoch;
@@ -180,6 +178,7 @@ void CutProtocol::tick(Time now)
 /* Ranks that will be killed stand still until then. */
 void CutProtocol::join(bool kill)
 {
+    CKPT_EXPECT(may_join());
     if (kill) {
         state_.plan.kill = true;
         state_.protocol = &sync_and_stop;
@@ -233,6 +232,7 @@ const char *CutProtocol::state_name(int rank) const
 
     if (r.presence != Presence::here) {
         static constexpr std::array absent = {"starting", "", "finished", "gone"};
+        static_assert(absent.size() == static_cast<std::size_t>(Presence::gone) + 1);
         return absent[static_cast<std::size_t>(r.presence)];
     }
     if (phase() == Phase::idle || phase() == Phase::undo || r.resumed) {
@@ -242,6 +242,7 @@ const char *CutProtocol::state_name(int rank) const
         return state_.row().done_name;
     }
     static constexpr std::array places = {"running", "free", "gate", "inside", "wait"};
+    static_assert(places.size() == CKPT_PLACE_WAIT + 1);
     return places[r.place <= CKPT_PLACE_WAIT ? r.place : 0];
 }
 

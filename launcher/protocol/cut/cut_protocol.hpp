@@ -37,19 +37,20 @@ class CutProtocol
     using Times = CutTimes;
     using Logged = CrossingMessages;
 
-    /* `pages` must outlive the machine. */
+    /* `pages` must outlive the machine. rank_count: above 0. */
     CutProtocol(int rank_count, const RankPages &pages, Options options);
 
     /* Why the present or latest attempt was given up; "" if it was not. */
     const Refusal &reason() const;
 
-    /* Events. Each may request actions, to be taken and performed in order. */
+    /* Events. Each may request actions, to be taken and performed in order. `rank`: of the job. */
     void hello(int rank, const RankCut &cut = {}, Time now = {});
     void finalized(int rank, Time now);
     void exited(int rank, Time now);
     /* The rank's agent is lost. The rank will return, unless it dies as well. */
     void agent_lost(int rank, Time now);
-    /* Begins a checkpoint; if there is an obstacle(), Finish with it is the only action. */
+    /* Begins a checkpoint; if there is an obstacle(), Finish with it is the only action.
+     * epoch: above 0. */
     void request(std::uint64_t epoch, Time now, const CutPlan &plan = {});
     void message(int rank, const ckpt_message &message, Time now);
     void opened(Time now);
@@ -74,6 +75,7 @@ class CutProtocol
     /* Whether a further request may share the checkpoint under way: no rank
      * has got STOP yet. */
     bool may_join() const { return phase() == Phase::align; }
+    /* Requires may_join(). */
     void join(bool kill);
     /* Whether the ranks are killed after this checkpoint. */
     bool will_kill() const { return state_.plan.kill; }

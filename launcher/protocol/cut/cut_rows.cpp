@@ -4,6 +4,7 @@
  */
 #include "protocol/cut/cut_rows.hpp"
 
+#include "common/invariant.hpp"
 #include "protocol/cut/cut_state.hpp"
 
 #include <fmt/format.h>
@@ -33,9 +34,24 @@ Presence presence_after(const CutEvent &event, Presence before)
     }
 }
 
+/* Whether a plan is one for so many ranks. A rank in no lane would never get its turn. */
+bool is_plan_for(const CutPlan &plan, int rank_count)
+{
+    std::size_t in_lanes = 0;
+
+    for (const std::vector<int> &lane : plan.lanes) {
+        in_lanes += lane.size();
+    }
+    return plan.replayed < rank_count &&
+           (plan.lanes.empty() || in_lanes == static_cast<std::size_t>(rank_count));
+}
+
 /* The ranks get an order each to report and to enter no further collective. */
 void begin(CutState &state, const CutEvent &event)
 {
+    CKPT_EXPECT(is_plan_for(*event.plan, state.rank_count()));
+    /* settle() has given all ranks one colour, or has said that none is cut */
+    CKPT_INVARIANT(!state.colours_may_differ && !state.any_may_be_open());
     state.epoch = event.epoch;
     state.plan = *event.plan;
     state.protocol = state.plan.kill ? &sync_and_stop : &description_of(state.plan.protocol);
@@ -149,6 +165,8 @@ void on_committed(CutState &state, const CutEvent &event)
     state.times.commit =
         std::chrono::duration<double>(event.now - state.phase_began).count();
     if (state.plan.kill) {
+        /* what a rank did since the cut would be lost */
+        CKPT_INVARIANT(std::ranges::none_of(state.ranks, &RankState::resumed));
         for (RankState &rank : state.ranks) {
             state.let_continue(rank, event.now); /* it was stopped until its end */
         }

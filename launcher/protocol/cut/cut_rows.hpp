@@ -128,4 +128,9 @@ inline constexpr PhaseRow undo_row = [] {
     return row;
 }();
 
+static_assert(is_whole(idle_row) && is_whole(align_row));
+static_assert(is_whole(commit_row) && is_whole(undo_row));
+/* What ends the last phase of an attempt cannot fail by the time that the attempt takes. */
+static_assert(commit_row.limit == PhaseRow::Limit::none && undo_row.limit == PhaseRow::Limit::none);
+
 } // namespace ckpt

@@ -4,6 +4,8 @@
  */
 #include "protocol/cut/cut_state.hpp"
 
+#include "common/invariant.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,6 +40,27 @@ CutState::CutState(int rank_count, const RankPages &rank_pages, CutOptions cut_o
 {
 }
 
+/* What a protocol does not have, it does not enter. */
+const PhaseRow &CutState::row() const
+{
+    CKPT_INVARIANT(protocol->row(phase) != nullptr);
+    return *protocol->row(phase);
+}
+
+/* Requires that the event has the fields that its kind promises (protocol/cut/cut_event.hpp): the
+ * handlers do not look whether they are there. */
+void CutState::require_fields(const CutEvent &event) const
+{
+    const bool is_message = event.kind >= Event::report && event.kind <= Event::refused;
+    const bool of_rank = is_message || event.kind == Event::captured ||
+                         (event.kind >= Event::hello && event.kind <= Event::agent_lost);
+
+    CKPT_EXPECT(of_rank ? event.rank >= 0 && event.rank < rank_count() : event.rank < 0);
+    CKPT_EXPECT(is_message == (event.message != nullptr));
+    CKPT_EXPECT((event.kind == Event::hello) == (event.known != nullptr));
+    CKPT_EXPECT((event.kind == Event::request) == (event.plan != nullptr));
+}
+
 /*
  * Messages of a rank arrive in the order in which it sent them, and each phase
  * begins when all ranks have answered the previous one. So a second answer of a rank in a phase
@@ -47,6 +70,7 @@ void CutState::handle(const CutEvent &event)
 {
     const Cell &cell = row().on(event.kind);
 
+    require_fields(event);
     switch (cell.kind) {
     case Cell::Kind::first:
         if (ranks[event.rank].answered) {
@@ -141,8 +165,45 @@ bool CutState::all_answered() const
     return std::ranges::all_of(ranks, &RankState::answered);
 }
 
+/*
+ * What holds for the ranks when a phase begins. These are not conditions on what ranks say, but on
+ * what the handlers have made of it: whatever a rank says, a phase begins only when these hold.
+ */
+void CutState::require_entry(Phase next) const
+{
+    CKPT_EXPECT(protocol->row(next) != nullptr);
+    switch (next) {
+    case Phase::align:
+        CKPT_EXPECT(present() == rank_count() && !failure);
+        break;
+    case Phase::stop: /* the targets are those of all ranks' clocks */
+        CKPT_EXPECT(std::ranges::all_of(ranks, &RankState::reported));
+        break;
+    case Phase::drain: /* no rank sends */
+        CKPT_EXPECT(all_answered() && std::ranges::all_of(ranks, [](const RankState &rank) {
+                        return rank.holds || rank.place == CKPT_PLACE_INSIDE;
+                    }));
+        break;
+    case Phase::save: /* no message is in flight, and no rank has left its collective */
+        CKPT_EXPECT(all_answered() && std::ranges::none_of(ranks, &RankState::left_early));
+        break;
+    case Phase::log: /* all ranks have their new colour, and run */
+        CKPT_EXPECT(all_answered() && std::ranges::all_of(ranks, &RankState::resumed));
+        break;
+    case Phase::write: /* the ranks' states are fixed: all stand still, or are read and closed */
+        CKPT_EXPECT(all_answered() && !failure && !any_may_be_open());
+        CKPT_EXPECT(std::ranges::all_of(ranks, protocol->row(Phase::log) == nullptr
+                                                   ? &RankState::holds
+                                                   : &RankState::captured));
+        break;
+    default:
+        break;
+    }
+}
+
 void CutState::enter(Phase next, Time now)
 {
+    require_entry(next);
     phase = next;
     phase_began = now;
     for (RankState &rank : ranks) {
@@ -159,6 +220,7 @@ void CutState::send(int rank, ckpt_message_type type, bool signal, const ckpt_me
 
 void CutState::set_expected(int rank)
 {
+    CKPT_EXPECT(phase == Phase::drain || phase == Phase::log); /* before, a peer may still send */
     std::vector<std::uint64_t> expected;
 
     for (int peer = 0; peer < rank_count(); peer++) {
@@ -226,6 +288,7 @@ void CutState::give_up(Refusal reason, Time now)
 
 void CutState::finish(bool committed, Time now)
 {
+    CKPT_EXPECT(committed != failure.has_value()); /* it exists, or there is a reason */
     const CutFailure end = failure.value_or(CutFailure{});
 
     times.total = seconds(now - requested_at);

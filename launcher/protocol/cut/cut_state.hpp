@@ -70,7 +70,7 @@ struct CutState {
     void handle(const CutEvent &event);
     /* Refuses the checkpoint, as the event shows that it may be wrong. */
     void refuse(const CutEvent &event, std::string_view why);
-    const PhaseRow &row() const { return *protocol->row(phase); }
+    const PhaseRow &row() const;
     int rank_count() const { return static_cast<int>(ranks.size()); }
     int present() const;      /* ranks that are connected and have not finished */
     Refusal obstacle() const; /* why no checkpoint can begin; empty if one can */
@@ -82,6 +82,7 @@ struct CutState {
     Clocks read_clocks() const;
     bool all_answered() const;
 
+    /* Begins a phase, in which no rank has answered yet. Requires what holds at its begin. */
     void enter(Phase next, Time now);
     void send(int rank, ckpt_message_type type, bool signal, const ckpt_message_body &body = {},
               std::string_view text = {});
@@ -121,6 +122,10 @@ struct CutState {
     CutTimes times;
     CrossingMessages crossed;
     int waiting_at_cut = 0; /* ranks that waited for others when the first rank was cut */
+
+  private:
+    void require_entry(Phase next) const;
+    void require_fields(const CutEvent &event) const;
 };
 
 /* Returns the text of a message. */

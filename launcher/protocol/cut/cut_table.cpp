@@ -4,6 +4,8 @@
  */
 #include "protocol/cut/cut_table.hpp"
 
+#include "common/invariant.hpp"
+
 namespace ckpt
 {
 
@@ -12,6 +14,7 @@ const char *phase_name(Phase phase)
     static constexpr std::array<const char *, phase_count> names = {
         "running", "align", "stop", "drain", "save", "open",
         "cut", "log", "log", "write", "commit", "undo"};
+    static_assert(names.back() != nullptr); /* each phase has a name */
     return names[static_cast<std::size_t>(phase)];
 }
 
@@ -21,6 +24,7 @@ const char *event_name(Event event)
         "request", "hello", "finalized", "exited", "agent_lost", "report", "stopped",
         "drained", "ready", "complete", "logged", "refused", "opened", "sweep_failed",
         "captured", "written", "committed", "failed", "undone", "tick"};
+    static_assert(names.back() != nullptr); /* each event has a name */
     return names[static_cast<std::size_t>(event)];
 }
 
@@ -33,7 +37,10 @@ std::span<const CutDescription *const> cut_descriptions()
 
 const CutDescription &description_of(Protocol protocol)
 {
-    return *cut_descriptions()[static_cast<std::size_t>(protocol)];
+    const CutDescription &found = *cut_descriptions()[static_cast<std::size_t>(protocol)];
+
+    CKPT_INVARIANT(found.protocol == protocol && found.is_checkpoint); /* in the enum's order */
+    return found;
 }
 
 } // namespace ckpt

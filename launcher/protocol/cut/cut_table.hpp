@@ -106,6 +106,19 @@ struct PhaseRow {
     }
 };
 
+/* Whether each event is decided in this phase, and what is to be handled has a handler. */
+constexpr bool is_whole(const PhaseRow &row)
+{
+    for (const Cell &cell : row.cells) {
+        const bool needs_handler =
+            cell.kind == Cell::Kind::handled || cell.kind == Cell::Kind::first;
+        if (cell.kind == Cell::Kind::undecided || needs_handler != (cell.handle != nullptr)) {
+            return false;
+        }
+    }
+    return row.title[0] != '\0';
+}
+
 /* Who tells the ranks how many messages they still have to receive. */
 enum class Counts {
     nobody, /* no rank has sent a message since the last cut */

@@ -200,6 +200,10 @@ constexpr PhaseRow close_row = [] {
     return row;
 }();
 
+static_assert(is_whole(cut_row) && is_whole(log_row) && is_whole(close_row));
+/* There is no checkpoint that could take too long. */
+static_assert(completing_row.limit == PhaseRow::Limit::none);
+
 } // namespace
 
 constinit const CutDescription cut_completion = {

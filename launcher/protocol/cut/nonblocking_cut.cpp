@@ -9,6 +9,7 @@
  */
 #include "protocol/cut/nonblocking_cut.hpp"
 
+#include "common/invariant.hpp"
 #include "protocol/cut/cut_rows.hpp"
 #include "protocol/cut/cut_state.hpp"
 
@@ -193,9 +194,11 @@ bool all_complete(const CutState &state)
 
 void end_of_logs(CutState &state, Time now)
 {
+    CKPT_EXPECT(state.phase == Phase::close);
     if (!state.all_answered()) {
         return;
     }
+    CKPT_INVARIANT(!state.any_may_be_open()); /* no log grows any more */
     state.times.drain = std::chrono::duration<double>(now - state.phase_began).count();
     if (!state.protocol->is_checkpoint) {
         settled(state, now);
@@ -237,6 +240,7 @@ void examine_logs(CutState &state, Time now)
 
 void order_cut(CutState &state, int rank, Time now)
 {
+    CKPT_EXPECT(state.phase == Phase::cut && !state.ranks[rank].asked_at); /* each rank once */
     /* unknown after the loss of an agent */
     const bool synchronous = !state.protocol->is_checkpoint || state.any_synchronous();
     /* the ranks of a program that communicates by collectives alone need no counts */
@@ -304,6 +308,10 @@ void on_captured(CutState &state, const CutEvent &event)
 {
     RankState &rank = state.ranks[event.rank];
 
+    if (!rank.answered) {
+        state.refuse(event, "the rank has not been cut yet, so its memory cannot be copied");
+        return;
+    }
     rank.captured = true;
     if (!rank.resumed) {
         release(state, event.rank, event.now);
@@ -330,6 +338,7 @@ void on_tick_in_cut(CutState &state, const CutEvent &event)
 
 void on_written(CutState &state, const CutEvent &)
 {
+    CKPT_INVARIANT(!state.failure); /* of a failed one, no piece is finished */
     state.phase = Phase::commit;
     state.actions.push_back(action::Commit{});
 }
@@ -502,6 +511,13 @@ constexpr PhaseRow write_row = [] {
     row.done = PhaseRow::Done::captured;
     return row;
 }();
+
+static_assert(is_whole(open_row) && is_whole(cut_row) && is_whole(log_row));
+static_assert(is_whole(close_row) && is_whole(write_row));
+/* Once a rank is cut, the cut goes on to its end, with no time limit after a failure. */
+static_assert(cut_row.failure == PhaseRow::Failure::finish_cut &&
+              log_row.failure == PhaseRow::Failure::finish_cut &&
+              close_row.failure == PhaseRow::Failure::finish_cut);
 
 /* The coordinator tells the counts, whatever happens to a sweep. */
 constexpr Cell no_sweep = ignores("the coordinator tells the counts, in this protocol");

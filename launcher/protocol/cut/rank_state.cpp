@@ -4,6 +4,8 @@
  */
 #include "protocol/cut/rank_state.hpp"
 
+#include "common/invariant.hpp"
+
 #include <utility>
 
 namespace ckpt
@@ -37,6 +39,7 @@ double RankState::set_place(const ckpt_msg_report &report, Time now)
 
 void RankState::hold(Time now)
 {
+    CKPT_INVARIANT(holds == still_since.has_value()); /* a rank that holds stands still */
     holds = true;
     still_since = still_since.value_or(now);
 }

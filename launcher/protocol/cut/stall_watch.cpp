@@ -4,6 +4,8 @@
  */
 #include "protocol/cut/stall_watch.hpp"
 
+#include "common/invariant.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -12,12 +14,14 @@ namespace ckpt
 
 void StallWatch::begin(Time now, Duration stall_timeout)
 {
+    CKPT_EXPECT(stall_timeout > Duration{}); /* is_time_to_ask() doubles it */
     since_ = now;
     ask_after_ = stall_timeout;
 }
 
 bool StallWatch::has_moved(const std::vector<RankState> &ranks, const Clocks &clocks)
 {
+    CKPT_EXPECT(ranks.size() == clocks.size());
     std::vector<std::uint64_t> fingerprint;
 
     for (std::size_t i = 0; i < ranks.size(); i++) {

@@ -4,6 +4,7 @@
  * whose collectives cannot be cut in two (docs/protocol.md, sections 4 to 6): ALIGN, STOP, DRAIN,
  * SAVE, WRITE, COMMIT. The table is at the end.
  */
+#include "common/invariant.hpp"
 #include "protocol/cut/cut_rows.hpp"
 #include "protocol/cut/cut_state.hpp"
 
@@ -56,6 +57,7 @@ void proceed(CutState &state, Time now, void (*next)(CutState &, Time))
     if (std::ranges::any_of(state.ranks, &RankState::left_early)) {
         realign(state, now);
     } else {
+        CKPT_INVARIANT(next != nullptr); /* whoever has none has left early */
         next(state, now);
     }
 }
@@ -75,6 +77,7 @@ void write(CutState &state, Time now)
 
 void resume_captured(CutState &state, Time now)
 {
+    CKPT_EXPECT(!state.plan.kill);
     const bool sharing_wait = std::ranges::any_of(
         state.ranks, [](const RankState &rank) { return rank.shared && !rank.captured; });
 
@@ -116,6 +119,7 @@ void on_written(CutState &state, const CutEvent &event)
         state.refuse(event, "the memory of some rank has not been copied");
         return;
     }
+    CKPT_INVARIANT(!state.failure);
     state.phase = Phase::commit;
     state.actions.push_back(action::Commit{});
 }
@@ -252,6 +256,20 @@ bool raise_for_messages_in_flight(CutState &state, const Clocks &clocks)
     return any;
 }
 
+/* Returns a rank that stands inside a collective of a communicator that its page does not have; -1:
+ * there is none. Report and page come from another process. */
+int inside_unknown(const CutState &state, const Clocks &clocks)
+{
+    for (int i = 0; i < state.rank_count(); i++) {
+        const RankState &rank = state.ranks[i];
+        if (rank.place == CKPT_PLACE_INSIDE &&
+            (rank.slot >= clocks[i].size() || clocks[i][rank.slot].id == 0)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
 /*
  * All ranks have stopped, perhaps at other places than those known when STOP
  * was sent. So the clocks are examined again. A rank that stays inside a
@@ -262,8 +280,19 @@ void examine_stopped(CutState &state, Time now)
     const Clocks clocks = state.read_clocks();
 
     state.targets.raise(state.ranks, clocks);
-    if (!state.targets.all_aligned(state.ranks, clocks) ||
-        raise_for_messages_in_flight(state, clocks)) {
+    if (!state.targets.all_aligned(state.ranks, clocks)) {
+        realign(state, now);
+        return;
+    }
+    if (const int rank = inside_unknown(state, clocks); rank >= 0) {
+        state.give_up(refusal(CKPT_REFUSAL_INTERNAL_ERROR,
+                              "rank {} is inside a collective of a communicator that it does not "
+                              "have",
+                              rank),
+                      now);
+        return;
+    }
+    if (raise_for_messages_in_flight(state, clocks)) {
         realign(state, now);
         return;
     }
@@ -379,6 +408,12 @@ constexpr PhaseRow write_row = [] {
     row.done = PhaseRow::Done::captured;
     return row;
 }();
+
+static_assert(is_whole(stop_row) && is_whole(drain_row) && is_whole(save_row));
+static_assert(is_whole(write_row));
+/* Until a rank is read, there is nothing on disk that has to be removed. */
+static_assert(save_row.failure == PhaseRow::Failure::give_up &&
+              write_row.failure == PhaseRow::Failure::undo);
 
 } // namespace
 

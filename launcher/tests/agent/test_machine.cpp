@@ -6,6 +6,8 @@
 #include "agent/messages/file_system.hpp"
 #include "agent/messages/frames.hpp"
 #include "agent/base/processors.hpp"
+#include "common/error.hpp"
+#include "common/invariant.hpp"
 
 #include "tests/common/child_process.hpp"
 
@@ -139,6 +141,22 @@ TEST_F(FileSystems, AreToldToTheCoordinator)
     }
     EXPECT_EQ(file_system_from({{"kind", "new"}, {"source", "files:/new"}}),
               (FileSystem{Kind::local, "files:/new"}));
+}
+
+/* Both agents have the same limit, so that one does not send what the other one refuses. */
+TEST(ClockFrames, HaveNoMoreClocksThanARankPage)
+{
+    std::vector<ckpt_clock> clocks(CKPT_CLOCK_SLOTS, ckpt_clock{7, 3, 2, 3, 1});
+    nlohmann::json frame = to_frame(clocks);
+
+    EXPECT_EQ(clocks_from(frame).size(), CKPT_CLOCK_SLOTS);
+    for (auto &column : frame) {
+        column.push_back(1);
+    }
+    EXPECT_THROW((void)clocks_from(frame), Error);
+    clocks.emplace_back();
+    EXPECT_THROW((void)to_frame(clocks), InvariantViolated);
+    forget_violations();
 }
 
 TEST(Processors, KnowTheMemoryBesideThem)

@@ -111,6 +111,15 @@ TEST_F(StoreTest, IsPrivate)
     }
 }
 
+TEST_F(StoreTest, NumbersDoNotBeginAgain)
+{
+    store_.begin_checkpoint("b", UINT64_MAX - 1);
+    EXPECT_EQ(store_.next_number("b"), UINT64_MAX);
+    store_.begin_checkpoint("b", UINT64_MAX);
+    EXPECT_TRUE(contains(error_of([&] { (void)store_.next_number("b"); }),
+                         "no checkpoint can have a number above that of "));
+}
+
 TEST_F(StoreTest, ListsJobsAndCheckpoints)
 {
     EXPECT_TRUE(store_.jobs().empty());

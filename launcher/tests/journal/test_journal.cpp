@@ -52,6 +52,18 @@ std::string refusal(const JournalTest &test, Files files = Files::roll_back)
 
 } // namespace
 
+/* The note is a file: whatever it says, nothing of this process is wrong. */
+TEST_F(Rollback, ANoteOfAStepThatThePlanDoesNotHaveIsRefused)
+{
+    checkpoint(5);
+    test::write_file(journal / "rollback",
+                     R"({"version": 1, "checkpoint": 5, "state": "undoing", "steps": 0, "from": 1,
+                         "base_checkpoint": 0, "base_order": 0, "remade": {}})");
+    EXPECT_THROW(bring_back(5), Error);
+    EXPECT_THROW(bring_back(5, Files::ignore), Error);
+    expect_remembered();
+}
+
 TEST_F(Rollback, NothingToDo)
 {
     remember();

@@ -32,6 +32,28 @@ TEST_F(Machine, ARefusalEndsIt)
     to_write(); /* the next one works */
 }
 
+/* The clocks are those of the rank's page, which is in the memory of another process. */
+TEST_F(Machine, ARankInsideACommunicatorThatItDoesNotHaveIsRefused)
+{
+    page_clocks[1].push_back({});
+    sent_count[0][1] = 1; /* so the rank has to leave its collective */
+    for (const std::uint64_t slot : {1u, 2u, 999u}) {
+        SCOPED_TRACE(slot);
+        finish.reset();
+        request();
+        all(&Machine::report_free);
+        stopped(0);
+        stopped(2);
+        ckpt_message message = make_message(CKPT_MSG_STOPPED, epoch);
+        message.as.report.place = CKPT_PLACE_INSIDE;
+        message.as.report.slot = slot;
+        message.as.report.inside = redo;
+        send(1, message);
+        expect_given_up(CKPT_REFUSAL_INTERNAL_ERROR,
+                        "rank 1 is inside a collective of a communicator that it does not have");
+    }
+}
+
 TEST_F(Machine, AnswersToAnEarlierCheckpointAreDropped)
 {
     request();

@@ -3,6 +3,7 @@
  * test_nonblocking_cut.cpp - the coordinator in Chandy-Lamport and network sweeping: a test for
  * each path.
  */
+#include "common/invariant.hpp"
 #include "tests/protocol/nonblocking_machine.hpp"
 
 namespace ckpt::test
@@ -317,6 +318,57 @@ TEST_F(NonblockingCut, ADeathInEachPhaseEndsIt)
         settle();
         expect_given_up(CKPT_REFUSAL_RANK_DIED, "rank 0 has died");
     }
+}
+
+TEST_F(NonblockingCut, ARankThatIsReadBeforeItsCutMakesItFail)
+{
+    to_cut(Protocol::network_sweep);
+    captured(0);
+    EXPECT_EQ(machine.reason().name(), refusal_name(CKPT_REFUSAL_INTERNAL_ERROR));
+    EXPECT_EQ(machine.reason().detail(),
+              "unexpected event 'captured' of rank 0 in phase CUT: the rank has not been cut yet, "
+              "so its memory cannot be copied");
+    for (int i = 0; i < count; i++) { /* nothing of it is kept, but the cut goes on to its end */
+        answer_cut(i, 0);
+    }
+    EXPECT_EQ(machine.phase(), Phase::close);
+}
+
+/* A violated precondition of this process ends the call, and the ranks can still be let go. */
+class CutPreconditions : public NonblockingCut
+{
+  public:
+    ~CutPreconditions() override { forget_violations(); }
+};
+
+TEST_F(CutPreconditions, EachRankIsInALane)
+{
+    EXPECT_THROW(request(false, {Protocol::network_sweep, {{0}, {2}}}), InvariantViolated);
+    EXPECT_EQ(machine.phase(), Phase::idle);
+    request(false, {Protocol::network_sweep, {{0, 1}, {2}}});
+    EXPECT_EQ(machine.phase(), Phase::align);
+}
+
+TEST_F(CutPreconditions, EventsAreOfRanksOfTheJob)
+{
+    request();
+    EXPECT_THROW(machine.exited(count, now), InvariantViolated);
+    EXPECT_THROW(machine.captured(-1, now), InvariantViolated);
+    machine.failed(refusal_of_violation(), now);
+    settle();
+    ASSERT_TRUE(finish.has_value());
+    EXPECT_EQ(finish->reason.name(), refusal_name(CKPT_REFUSAL_INTERNAL_ERROR));
+    for (int i = 0; i < count; i++) {
+        EXPECT_EQ(take_orders(i).back(), CKPT_MSG_RESUME);
+    }
+}
+
+TEST_F(CutPreconditions, OnlyARequestInAlignCanBeJoined)
+{
+    to_cut(Protocol::network_sweep);
+    ASSERT_FALSE(machine.may_join());
+    EXPECT_THROW(machine.join(true), InvariantViolated);
+    EXPECT_FALSE(machine.will_kill());
 }
 
 } // namespace ckpt::test

@@ -89,6 +89,7 @@ TEST(HostList, BracketsStandForManyNames)
     EXPECT_EQ(expand_hosts("a"), List({"a"}));
     EXPECT_EQ(expand_hosts("a,n[1-3,7],b"), List({"a", "n1", "n2", "n3", "n7", "b"}));
     EXPECT_EQ(expand_hosts("n[08-10]-ib"), List({"n08-ib", "n09-ib", "n10-ib"}));
+    EXPECT_EQ(expand_hosts("n[4294967294-4294967295]"), List({"n4294967294", "n4294967295"}));
     EXPECT_EQ(expand_hosts("r[1-2]n[3,5]"), List({"r1n3", "r1n5", "r2n3", "r2n5"}));
 }
 
