@@ -62,7 +62,7 @@ def test_no_refusal_goes_without_an_identity(sources):
         "launcher/agent/control/control_server.cpp: event = \"error\"",
     ]
     reports = found(sources, r"CKPT_MSG_REFUSED,[^;]*;", "mpi-plugin")
-    assert len(reports) == 2  # ckpt_report_refusal() and ckpt_hold_refuse()
+    assert len(reports) == 2  # ckpt_report_refusal() and ckpt_deferral_refuse()
 
 
 def test_the_manual_page_is_made_from_the_table():

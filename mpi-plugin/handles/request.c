@@ -165,7 +165,7 @@ void ckpt_request_completed(MPI_Request request, const MPI_Status *status,
         status->MPI_SOURCE >= 0 && status->MPI_SOURCE < comm->peers) {
         comm->received[status->MPI_SOURCE]++;
     }
-    if (__builtin_expect(ckpt_epoch_open, 0) &&
+    if (__builtin_expect(ckpt_rank_cut_open, 0) &&
         request->request_kind == CKPT_REQUEST_RECEIVE) {
         calls_of(request)->completed(request);
     }
@@ -224,7 +224,7 @@ int ckpt_request_cancel(MPI_Request request)
 {
     int code = MPI_SUCCESS;
 
-    if (ckpt_epoch_open && ckpt_request_is_held(request)) {
+    if (ckpt_rank_cut_open && ckpt_request_is_held(request)) {
         calls_of(request)->cancel(request);
     } else if (request->handle.lower != NULL) {
         CKPT_CALL(code, Cancel, (MPI_Request *)&request->handle.lower);
@@ -288,9 +288,7 @@ int ckpt_request_wait(MPI_Request request)
         ckpt_poll_failed();
         ckpt_begin();
     }
-    if (__builtin_expect(ckpt_pending, 0)) {
-        ckpt_poll_succeeded();
-    }
+    ckpt_wait_over();
     return request->code;
 }
 

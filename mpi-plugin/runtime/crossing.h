@@ -86,6 +86,25 @@ static inline __attribute__((always_inline)) void ckpt_end(void)
     }
 }
 
+/* One unsuccessful turn of a wait loop between ckpt_begin and ckpt_end. If the agent has asked for
+ * something, the rank answers: the data of the plugin may be different afterwards. */
+static inline void ckpt_wait_turn(void)
+{
+    if (__builtin_expect(ckpt_pending, 0)) {
+        ckpt_end();
+        ckpt_poll_failed();
+        ckpt_begin();
+    }
+}
+
+/* The end of such a loop. */
+static inline void ckpt_wait_over(void)
+{
+    if (__builtin_expect(ckpt_pending, 0)) {
+        ckpt_poll_succeeded();
+    }
+}
+
 /* As ckpt_end, but does not check ckpt_pending. */
 static inline void ckpt_end_quietly(void)
 {

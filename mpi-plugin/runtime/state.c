@@ -5,6 +5,6 @@
 #include "runtime/state.h"
 
 struct ckpt_checkpoint ckpt_checkpoint;
-int ckpt_epoch_open;
+int ckpt_rank_cut_open;
 int ckpt_non_mpi;
 int ckpt_resumed;

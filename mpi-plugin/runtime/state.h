@@ -33,8 +33,8 @@ struct ckpt_checkpoint {
 };
 extern struct ckpt_checkpoint ckpt_checkpoint;
 
-/* 1 while this rank is open: cut/messages/epoch.h. */
-extern int ckpt_epoch_open;
+/* 1 while this rank is open: cut/messages/rank_cut.h. */
+extern int ckpt_rank_cut_open;
 
 /* 1 while this process is a rank without MPI (non_mpi/non_mpi.h). Then no function of the lower
  * half may be called, and MPI_COMM_WORLD has no members. */

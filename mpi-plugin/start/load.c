@@ -52,7 +52,7 @@ static void fill_table(const char *library)
     ckpt_lower.interrupt = &ckpt_pending;
     ckpt_lower.invariant_failed = ckpt_invariant_failed;
     ckpt_lower.armed = &ckpt_checkpoint.armed;
-    ckpt_lower.open = &ckpt_epoch_open;
+    ckpt_lower.open = &ckpt_rank_cut_open;
 }
 
 int ckpt_load(char *const environment[], uint64_t vdso, struct ckpt_failure *failure)

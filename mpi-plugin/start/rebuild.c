@@ -6,7 +6,7 @@
 
 #include "base/invariant.h"
 #include "cut/image/file_content.h"
-#include "cut/messages/epoch.h"
+#include "cut/messages/rank_cut.h"
 #include "handles/buffer.h"
 #include "handles/files/file.h"
 #include "handles/kinds.h"
@@ -59,7 +59,7 @@ int ckpt_rebuild(struct ckpt_failure *failure)
                            "the communicators cannot be made again (MPI error %d)",
                            code);
     }
-    error = ckpt_epoch_reload(failure);
+    error = ckpt_rank_cut_reload(failure);
     if (error != 0) {
         return error;
     }

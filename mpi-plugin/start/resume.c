@@ -16,7 +16,7 @@
 #include "cut/image/file_journal.h"
 #include "cut/image/process_image.h"
 #include "cut/image/system_v.h"
-#include "cut/messages/epoch.h"
+#include "cut/messages/rank_cut.h"
 #include "cut/service/attach.h"
 #include "cut/service/service.h"
 #include "files/files.h"
@@ -144,8 +144,8 @@ static int rebuild(const struct ckpt_resume_info *info,
     ckpt_busy_set(CKPT_BUSY_FREEZING); /* until the thaw */
     ckpt_signals_restore();            /* before the agent may send one */
     ckpt_process_image_settle();
-    ckpt_epoch_restarted((const void *)(uintptr_t)info->message_log,
-                         info->message_log_size);
+    ckpt_rank_cut_restarted((const void *)(uintptr_t)info->message_log,
+                            info->message_log_size);
     error = ckpt_system_v_rejoin(
         (int64_t)(info->restart_started / NANOSECONDS), failure);
     if (error == 0 && !ckpt_non_mpi) {

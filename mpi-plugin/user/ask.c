@@ -10,7 +10,7 @@
 #include "ckpt/failure.h"
 #include "cut/messages/report.h"
 #include "link/agent_link.h"
-#include "user/hold.h"
+#include "user/deferral.h"
 
 #define CKPT_INTERFACE_ONLY
 #include "user/ckpt.h"
@@ -104,7 +104,7 @@ static void begin(struct ckpt_stay *stay)
     if ((request->flags & CKPT_ALL) != 0) {
         __atomic_store_n(&asked_of_all, request->number, __ATOMIC_RELEASE);
     }
-    ckpt_hold_kick();
+    ckpt_deferral_kick();
 }
 
 static int is_done(const struct ckpt_stay *stay)
@@ -116,7 +116,7 @@ static int is_done(const struct ckpt_stay *stay)
  * found elsewhere. */
 static int ask_and_wait(struct request *request)
 {
-    const int answer = ckpt_hold_stay(&request->stay);
+    const int answer = ckpt_deferral_stay(&request->stay);
 
     if (answer == CKPT_RESTARTED) {
         return answer;
@@ -139,7 +139,7 @@ int ckpt_ask(unsigned flags)
         return refuse(CKPT_REFUSAL_NO_COORDINATOR,
                       "checkpoints of this process cannot be taken now");
     }
-    if ((flags & CKPT_WAIT) != 0 && ckpt_hold_in_region()) {
+    if ((flags & CKPT_WAIT) != 0 && ckpt_deferral_in_region()) {
         return refuse(CKPT_REFUSAL_NO_CHECKPOINT_REGION,
                       "it was asked for in a no-checkpoint region");
     }

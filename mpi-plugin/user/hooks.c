@@ -7,7 +7,7 @@
 #include "user/hooks.h"
 
 #include "base/invariant.h"
-#include "user/hold.h"
+#include "user/deferral.h"
 
 #define CKPT_INTERFACE_ONLY
 #include "user/ckpt.h"
@@ -41,7 +41,7 @@ int ckpt_hooks_insert(const struct ckpt_hooks *hooks)
     if (count < CAPACITY) {
         id = ++last_id;
         entries[count++] = (struct entry){id, *hooks};
-        ckpt_hold_count_hooks(1);
+        ckpt_deferral_count_hooks(1);
     }
     pthread_mutex_unlock(&mutex);
     return id;
@@ -56,7 +56,7 @@ void ckpt_hooks_erase(int id)
             memmove(&entries[i], &entries[i + 1],
                     (size_t)(count - i - 1) * sizeof(entries[0]));
             count--;
-            ckpt_hold_count_hooks(-1);
+            ckpt_deferral_count_hooks(-1);
             break;
         }
     }

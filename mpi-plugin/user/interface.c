@@ -7,7 +7,7 @@
 #include "link/rank_page.h"
 #include "user/ask.h"
 #include "user/excluded.h"
-#include "user/hold.h"
+#include "user/deferral.h"
 #include "user/hooks.h"
 
 #define CKPT_INTERFACE_ONLY
@@ -29,7 +29,7 @@ static uint64_t last(void)
 
 static void enable(void)
 {
-    (void)ckpt_hold_enable();
+    (void)ckpt_deferral_enable();
 }
 
 static int exclude(const volatile void *address, size_t size)
@@ -47,15 +47,15 @@ __attribute__((visibility("default"))) const struct ckpt_interface ckpt_interfac
     .version = 1,
     .size = sizeof(struct ckpt_interface),
     .active = active,
-    .restarts = ckpt_hold_restarts,
+    .restarts = ckpt_deferral_restarts,
     .last = last,
-    .wanted = ckpt_hold_is_wanted,
+    .wanted = ckpt_deferral_is_wanted,
     .checkpoint = ckpt_ask,
     .reason = ckpt_ask_reason,
-    .disable = ckpt_hold_disable,
+    .disable = ckpt_deferral_disable,
     .enable = enable,
-    .safe_point = ckpt_hold_safe_point,
-    .only_at_safe_points = ckpt_hold_only_at_safe_points,
+    .safe_point = ckpt_deferral_safe_point,
+    .only_at_safe_points = ckpt_deferral_only_at_safe_points,
     .exclude = exclude,
     .include = include,
     .hooks_add = ckpt_hooks_insert,

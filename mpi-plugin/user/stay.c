@@ -3,7 +3,7 @@
  * stay.c - no-checkpoint regions and safe points, at which application threads stay
  * until they have been saved.
  */
-#include "user/hold.h"
+#include "user/deferral.h"
 
 #include "cut/messages/report.h"
 #include "cut/service/attach.h"
@@ -13,7 +13,7 @@
 #include "base/invariant.h"
 #include "runtime/crossing.h"
 #include "sys/syscall.h"
-#include "user/hold_state.h"
+#include "user/deferral_state.h"
 #include "user/hooks.h"
 
 #define CKPT_INTERFACE_ONLY
@@ -68,7 +68,7 @@ struct moment {
 
 static int is_over(const struct ckpt_stay *stay, const struct moment *begin)
 {
-    const uint64_t wanted = GET(ckpt_hold.stop_at);
+    const uint64_t wanted = GET(ckpt_deferral.stop_at);
 
     if (!ckpt_checkpoint.open || !ckpt_agent_connected() || is_needed() ||
         wanted > begin->number) {
@@ -76,14 +76,14 @@ static int is_over(const struct ckpt_stay *stay, const struct moment *begin)
     }
     return stay != NULL
                ? stay->is_done(stay)
-               : wanted == 0 || ckpt_hold_now_ms() - begin->at > STAY_LIMIT_MS;
+               : wanted == 0 || ckpt_deferral_now_ms() - begin->at > STAY_LIMIT_MS;
 }
 
 static int what_happened(const struct moment *before)
 {
-    return GET(ckpt_hold.restarts) != before->restarts   ? CKPT_RESTARTED
-           : GET(ckpt_hold.captured) != before->captured ? CKPT_TAKEN
-                                                         : CKPT_ABSENT;
+    return GET(ckpt_deferral.restarts) != before->restarts   ? CKPT_RESTARTED
+           : GET(ckpt_deferral.captured) != before->captured ? CKPT_TAKEN
+                                                             : CKPT_ABSENT;
 }
 
 static void wait_here(struct ckpt_stay *stay, const struct moment *before)
@@ -91,7 +91,7 @@ static void wait_here(struct ckpt_stay *stay, const struct moment *before)
     if (stay != NULL) {
         stay->begin(stay);
     }
-    while (GET(ckpt_hold.restarts) == before->restarts && !is_over(stay, before)) {
+    while (GET(ckpt_deferral.restarts) == before->restarts && !is_over(stay, before)) {
         pause_and_progress();
     }
 }
@@ -103,11 +103,11 @@ static int stay_with_hooks(struct ckpt_stay *stay, const struct moment *before)
     if (!ckpt_hooks_before()) {
         return CKPT_ABSENT;
     }
-    CKPT_INVARIANT(GET(ckpt_hold.staying) == 0);
-    ADD(ckpt_hold.staying, 1);
-    ckpt_hold_tell_if_over();
+    CKPT_INVARIANT(GET(ckpt_deferral.staying) == 0);
+    ADD(ckpt_deferral.staying, 1);
+    ckpt_deferral_tell_if_over();
     wait_here(stay, before);
-    ADD(ckpt_hold.staying, -1);
+    ADD(ckpt_deferral.staying, -1);
     answer = what_happened(before);
     ckpt_hooks_after(answer == CKPT_ABSENT ? (int)CKPT_REFUSED : answer);
     return answer;
@@ -116,8 +116,8 @@ static int stay_with_hooks(struct ckpt_stay *stay, const struct moment *before)
 /* Stays at the safe point `number`. */
 static int stay_at(uint64_t number, struct ckpt_stay *stay)
 {
-    const struct moment before = {GET(ckpt_hold.captured), GET(ckpt_hold.restarts),
-                                  number, ckpt_hold_now_ms()};
+    const struct moment before = {GET(ckpt_deferral.captured), GET(ckpt_deferral.restarts),
+                                  number, ckpt_deferral_now_ms()};
     uint64_t none = 0;
     int answer;
 
@@ -126,11 +126,11 @@ static int stay_at(uint64_t number, struct ckpt_stay *stay)
     }
     CKPT_INVARIANT(number > 0); /* 0: nobody stays */
     own_stay = 1;
-    if (__atomic_compare_exchange_n(&ckpt_hold.stays_at, &none, number, 0,
+    if (__atomic_compare_exchange_n(&ckpt_deferral.stays_at, &none, number, 0,
                                     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
         answer = stay_with_hooks(stay, &before);
-        CKPT_INVARIANT(GET(ckpt_hold.stays_at) == number);
-        SET(ckpt_hold.stays_at, 0);
+        CKPT_INVARIANT(GET(ckpt_deferral.stays_at) == number);
+        SET(ckpt_deferral.stays_at, 0);
     } else { /* another thread runs the hooks */
         wait_here(stay, &before);
         answer = what_happened(&before);
@@ -139,47 +139,47 @@ static int stay_at(uint64_t number, struct ckpt_stay *stay)
     return answer;
 }
 
-int ckpt_hold_stay(struct ckpt_stay *stay)
+int ckpt_deferral_stay(struct ckpt_stay *stay)
 {
-    return stay_at(ADD(ckpt_hold.places, 1), stay);
+    return stay_at(ADD(ckpt_deferral.places, 1), stay);
 }
 
 /* Reaches a place where the rank can be saved: tells the agent if it waits to hear so.
  * Stays here, unless the rank must stay at a later safe point. */
 static int reach_safe_point(void)
 {
-    const uint64_t number = ADD(ckpt_hold.places, 1), wanted = GET(ckpt_hold.stop_at);
+    const uint64_t number = ADD(ckpt_deferral.places, 1), wanted = GET(ckpt_deferral.stop_at);
 
-    ckpt_hold_tell_if_over();
+    ckpt_deferral_tell_if_over();
     if (__builtin_expect(wanted == 0 || number < wanted, 1)) {
         return CKPT_ABSENT;
     }
     return stay_at(number, NULL);
 }
 
-int ckpt_hold_in_region(void)
+int ckpt_deferral_in_region(void)
 {
     return own_regions > 0;
 }
 
 /* ---- For the program ------------------------------------------------------------ */
 
-void ckpt_hold_disable(void)
+void ckpt_deferral_disable(void)
 {
     own_regions++;
-    ADD(ckpt_hold.regions, 1);
+    ADD(ckpt_deferral.regions, 1);
 }
 
-int ckpt_hold_enable(void)
+int ckpt_deferral_enable(void)
 {
-    int now = GET(ckpt_hold.regions);
+    int now = GET(ckpt_deferral.regions);
 
     own_regions -= own_regions > 0;
     do { /* an unmatched call leaves both at 0 */
         if (now == 0) {
             return CKPT_ABSENT;
         }
-    } while (!__atomic_compare_exchange_n(&ckpt_hold.regions, &now, now - 1, 0,
+    } while (!__atomic_compare_exchange_n(&ckpt_deferral.regions, &now, now - 1, 0,
                                           __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
     if (now != 1) {
         return CKPT_ABSENT;
@@ -187,24 +187,24 @@ int ckpt_hold_enable(void)
     return reach_safe_point();
 }
 
-int ckpt_hold_safe_point(void)
+int ckpt_deferral_safe_point(void)
 {
-    if (own_regions > 0 || !ckpt_hold_must_be_at_safe_point()) {
-        ADD(ckpt_hold.places, 1); /* all ranks count alike */
+    if (own_regions > 0 || !ckpt_deferral_must_be_at_safe_point()) {
+        ADD(ckpt_deferral.places, 1); /* all ranks count alike */
         return CKPT_ABSENT;
     }
     return reach_safe_point();
 }
 
-void ckpt_hold_only_at_safe_points(int only)
+void ckpt_deferral_only_at_safe_points(int only)
 {
-    SET(ckpt_hold.only_at_safe_points, only != 0);
-    ckpt_hold_tell_if_over();
+    SET(ckpt_deferral.only_at_safe_points, only != 0);
+    ckpt_deferral_tell_if_over();
 }
 
-void ckpt_hold_count_hooks(int change)
+void ckpt_deferral_count_hooks(int change)
 {
-    ADD(ckpt_hold.hooks, change);
-    CKPT_INVARIANT(GET(ckpt_hold.hooks) >= 0);
-    ckpt_hold_tell_if_over();
+    ADD(ckpt_deferral.hooks, change);
+    CKPT_INVARIANT(GET(ckpt_deferral.hooks) >= 0);
+    ckpt_deferral_tell_if_over();
 }

@@ -2,7 +2,7 @@
 /*
  * completion.c - waiting for and testing requests (MPI 3.1, section 3.7).
  */
-#include "cut/messages/epoch.h"
+#include "cut/messages/rank_cut.h"
 #include "base/invariant.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
@@ -165,7 +165,7 @@ static void wait_batch(int count, MPI_Request requests[])
             break;
         }
         if (request->request_kind == CKPT_REQUEST_COLLECTIVE || ckpt_multiple ||
-            ckpt_epoch_open) {
+            ckpt_rank_cut_open) {
             ckpt_leave(upper); /* more to do, or the lock may be released */
             ckpt_request_completed(request, &status, code);
             upper = ckpt_enter();
@@ -343,15 +343,9 @@ static int wait_for_some(int count, MPI_Request requests[])
         if (progress.active == 0 || progress.complete > 0) {
             break;
         }
-        if (__builtin_expect(ckpt_pending, 0)) {
-            ckpt_end();
-            ckpt_poll_failed();
-            ckpt_begin();
-        }
+        ckpt_wait_turn();
     }
-    if (__builtin_expect(ckpt_pending, 0)) {
-        ckpt_poll_succeeded();
-    }
+    ckpt_wait_over();
     return progress.active;
 }
 

@@ -228,7 +228,7 @@ int PMPI_Recv(void *buffer, int count, MPI_Datatype datatype, int source,
     }
     error = status->MPI_ERROR; /* not set in a single completion */
     ckpt_begin();
-    if (!LIKELY(ckpt_epoch_open == 0) && source != MPI_PROC_NULL) {
+    if (!LIKELY(ckpt_rank_cut_open == 0) && source != MPI_PROC_NULL) {
         code = receive_held(buffer, count, datatype, source, tag, comm, status);
         status->MPI_ERROR = error;
         CKPT_RETURN(comm, code, "MPI_Recv");

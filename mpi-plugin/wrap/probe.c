@@ -5,7 +5,7 @@
  */
 #include "base/invariant.h"
 #include "cut/messages/channel_recording.h"
-#include "cut/messages/epoch.h"
+#include "cut/messages/rank_cut.h"
 #include "handles/channels.h"
 #include "handles/kinds.h"
 #include "handles/message_log.h"
@@ -23,7 +23,7 @@ static int probe_once(int source, int tag, MPI_Comm comm, int *flag,
         *flag = 1;
         return MPI_SUCCESS;
     }
-    if (__builtin_expect(ckpt_epoch_open, 0) && source != MPI_PROC_NULL) {
+    if (__builtin_expect(ckpt_rank_cut_open, 0) && source != MPI_PROC_NULL) {
         return ckpt_recording_probe(source, tag, comm, flag, NULL, status);
     }
     CKPT_CALL(code, Iprobe, source, tag, CKPT_CHANNEL(comm), flag, status);
@@ -61,7 +61,7 @@ static int match_once(int source, int tag, MPI_Comm comm, int *flag,
         ckpt_log_status(entry, &own);
         ckpt_log_take(comm, entry);
         *flag = 1;
-    } else if (__builtin_expect(ckpt_epoch_open, 0) && source != MPI_PROC_NULL) {
+    } else if (__builtin_expect(ckpt_rank_cut_open, 0) && source != MPI_PROC_NULL) {
         code = ckpt_recording_probe(source, tag, comm, flag, &lower, &own);
     } else {
         CKPT_CALL(code, Improbe, source, tag, CKPT_CHANNEL(comm), flag, &lower,
@@ -134,15 +134,9 @@ int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
         if (flag || code != MPI_SUCCESS) {
             break;
         }
-        if (__builtin_expect(ckpt_pending, 0)) {
-            ckpt_end();
-            ckpt_poll_failed();
-            ckpt_begin();
-        }
+        ckpt_wait_turn();
     }
-    if (__builtin_expect(ckpt_pending, 0)) {
-        ckpt_poll_succeeded();
-    }
+    ckpt_wait_over();
     CKPT_RETURN(comm, code, "MPI_Probe");
 }
 CKPT_ALIAS(Probe);
@@ -162,15 +156,9 @@ int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
         if (flag || code != MPI_SUCCESS) {
             break;
         }
-        if (__builtin_expect(ckpt_pending, 0)) {
-            ckpt_end();
-            ckpt_poll_failed();
-            ckpt_begin();
-        }
+        ckpt_wait_turn();
     }
-    if (__builtin_expect(ckpt_pending, 0)) {
-        ckpt_poll_succeeded();
-    }
+    ckpt_wait_over();
     CKPT_RETURN(comm, code, "MPI_Mprobe");
 }
 CKPT_ALIAS(Mprobe);

@@ -115,9 +115,7 @@ static int take(MPI_Win win, int rank, int (*attempt)(MPI_Win, int, int *))
         sched_yield();
         ckpt_begin();
     }
-    if (__builtin_expect(ckpt_pending, 0)) {
-        ckpt_poll_succeeded();
-    }
+    ckpt_wait_over();
     return code;
 }
 

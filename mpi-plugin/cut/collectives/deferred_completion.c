@@ -6,7 +6,7 @@
 #include "cut/collectives/deferred_completion.h"
 
 #include "cut/collectives/nonblocking.h"
-#include "cut/messages/epoch.h"
+#include "cut/messages/rank_cut.h"
 #include "cut/messages/report.h"
 #include "cut/messages/synchronous_send.h"
 #include "handles/kinds.h"
@@ -17,7 +17,7 @@ static int deferred; /* 1 if any request may be deferred */
 int ckpt_deferral_is_due(void)
 {
     return ckpt_checkpoint.armed && ckpt_checkpoint.moving &&
-           !ckpt_epoch_open && !ckpt_multiple;
+           !ckpt_rank_cut_open && !ckpt_multiple;
 }
 
 /* Returns whether a completion may belong to the time after the cut. A freed

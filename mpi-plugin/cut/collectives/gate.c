@@ -5,7 +5,7 @@
  */
 #include "cut/collectives/collective.h"
 #include "cut/messages/channel_recording.h"
-#include "cut/messages/epoch.h"
+#include "cut/messages/rank_cut.h"
 #include "cut/messages/report.h"
 #include "cut/participant.h"
 #include "link/agent_link.h"
@@ -60,7 +60,7 @@ static void gate_of_thread(MPI_Comm communicator)
  * messages it has received. It cannot do so while it is inside a collective. */
 static void wait_for_messages(void)
 {
-    while (ckpt_epoch_open && (ckpt_recording_is_due() || ckpt_epoch_may_be_asked()) &&
+    while (ckpt_rank_cut_open && (ckpt_recording_is_due() || ckpt_rank_cut_may_be_asked()) &&
            ckpt_agent_connected()) {
         (void)ckpt_agent_poll(1);
         ckpt_service();

@@ -4,7 +4,7 @@
  */
 #include "cut/messages/channel_recording.h"
 
-#include "cut/messages/epoch.h"
+#include "cut/messages/rank_cut.h"
 #include "cut/messages/history.h"
 #include "cut/messages/log_file.h"
 #include "base/invariant.h"
@@ -36,7 +36,7 @@ static void arrived(struct ckpt_log_entry *entry)
     CKPT_INVARIANT(entry->source >= 0 && entry->source < entry->communicator->peers);
     entry->arrival = NULL;
     entry->communicator->received[entry->source]++;
-    ckpt_epoch_received(entry->communicator, entry->source);
+    ckpt_rank_cut_received(entry->communicator, entry->source);
     if (entry->code == MPI_SUCCESS) {
         write_to_log(entry->communicator, entry, entry->request);
     } else {
@@ -144,7 +144,7 @@ static int find_new(MPI_Request request, MPI_Status *status)
     int flag = 0, code = MPI_SUCCESS;
 
     for (int peer = any ? 0 : last; peer <= last && !flag; peer++) {
-        if (ckpt_epoch_complete(comm, peer)) {
+        if (ckpt_rank_cut_complete(comm, peer)) {
             CKPT_CALL(code, Iprobe, peer, request->tag, CKPT_CHANNEL(comm),
                       &flag, status);
         }
@@ -296,7 +296,7 @@ int ckpt_recording_is_due(void)
 
         if (request->request_kind == CKPT_REQUEST_RECEIVE && !request->complete &&
             (request->handle.lower == NULL || request->crossing ||
-             !ckpt_epoch_open)) {
+             !ckpt_rank_cut_open)) {
             return 1;
         }
     }
@@ -461,7 +461,7 @@ void ckpt_recording_completed(MPI_Request request)
         return;
     }
     CKPT_INVARIANT(request->status.MPI_SOURCE < comm->peers);
-    ckpt_epoch_received(comm, request->status.MPI_SOURCE);
+    ckpt_rank_cut_received(comm, request->status.MPI_SOURCE);
     error = read_back(request, &entry);
     if (error != 0) {
         ckpt_log_file_fail(error);
@@ -500,9 +500,9 @@ static int can_be_posted(MPI_Request request)
     int complete = !request->crossing && request->claimed == NULL;
 
     for (int i = 0; any && complete && i < comm->peers; i++) {
-        complete = ckpt_epoch_complete(comm, i);
+        complete = ckpt_rank_cut_complete(comm, i);
     }
-    return complete && (any || ckpt_epoch_complete(comm, request->peer));
+    return complete && (any || ckpt_rank_cut_complete(comm, request->peer));
 }
 
 void ckpt_recording_post(void)

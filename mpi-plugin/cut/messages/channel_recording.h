@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * channel_recording.h - how an open rank (cut/messages/epoch.h) receives.
+ * channel_recording.h - how an open rank (cut/messages/rank_cut.h) receives.
  *
  * Messages of the old colour are received in full, in the lower half's order. They
  * are written to the log file and queued in the communicator's log. No receive is

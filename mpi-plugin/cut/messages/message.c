@@ -77,7 +77,7 @@ int ckpt_receive_start(MPI_Request request)
     struct ckpt_log_entry *entry;
     int code = MPI_SUCCESS;
 
-    if (__builtin_expect(ckpt_epoch_open, 0) && request->peer != MPI_PROC_NULL) {
+    if (__builtin_expect(ckpt_rank_cut_open, 0) && request->peer != MPI_PROC_NULL) {
         request->handle.lower = NULL; /* held: cut/messages/channel_recording.h */
         request->complete = 0;
         code = ckpt_check_arguments(CKPT_REQUEST_RECEIVE, request->buffer, request->count,

@@ -5,7 +5,7 @@
 #ifndef CKPT_MESSAGE_H
 #define CKPT_MESSAGE_H
 
-#include "cut/messages/epoch.h"
+#include "cut/messages/rank_cut.h"
 #include "cut/messages/synchronous_send.h"
 #include "handles/request.h"
 #include "runtime/uncovered.h"
@@ -32,8 +32,8 @@ static inline void ckpt_count_sent(MPI_Comm comm, int peer, int tag)
     if (__builtin_expect(ckpt_synchronous_pending != 0, 0)) {
         ckpt_synchronous_later(comm, peer, tag);
     }
-    if (__builtin_expect(ckpt_epoch_open, 0)) {
-        ckpt_epoch_sent(comm, peer);
+    if (__builtin_expect(ckpt_rank_cut_open, 0)) {
+        ckpt_rank_cut_sent(comm, peer);
     }
 }
 

@@ -5,7 +5,7 @@
 #include "cut/messages/report.h"
 
 #include "base/text.h"
-#include "cut/messages/epoch.h"
+#include "cut/messages/rank_cut.h"
 #include "cut/messages/synchronous_send.h"
 #include "link/agent_link.h"
 #include "runtime/thread_context.h"
@@ -31,9 +31,9 @@ void ckpt_report_place(uint32_t type, enum ckpt_place place, uint64_t slot,
     report->slot = slot;
     report->inside = flags;
     report->holds = (uint64_t)holding;
-    if (ckpt_checkpoint.moving && !ckpt_epoch_open) {
-        report->needs = ckpt_epoch_needs();
-        report->traffic = ckpt_epoch_has_sent() ? CKPT_REPORT_SENT : 0;
+    if (ckpt_checkpoint.moving && !ckpt_rank_cut_open) {
+        report->needs = ckpt_rank_cut_needs();
+        report->traffic = ckpt_rank_cut_has_sent() ? CKPT_REPORT_SENT : 0;
         report->traffic |= ckpt_synchronous_used ? CKPT_REPORT_SYNCHRONOUS : 0;
     }
     (void)ckpt_agent_send(&message, -1); /* a lost agent shows at receive */
@@ -61,7 +61,7 @@ void ckpt_report_refusal(const struct ckpt_failure *failure)
     message.as.refused.identity = failure->identity != CKPT_REFUSAL_NONE
                                       ? failure->identity
                                       : CKPT_REFUSAL_INTERNAL_ERROR;
-    ckpt_epoch_describe_cut(&message.as.refused.cut);
+    ckpt_rank_cut_describe_cut(&message.as.refused.cut);
     ckpt_text_copy(message.text, sizeof(message.text), failure->text);
     (void)ckpt_agent_send(&message, -1);
 }

@@ -10,7 +10,7 @@
 #include "cut/messages/synchronous_send.h"
 
 #include "base/arena.h"
-#include "cut/messages/epoch.h"
+#include "cut/messages/rank_cut.h"
 #include "base/invariant.h"
 #include "handles/channels.h"
 #include "handles/kinds.h"
@@ -105,8 +105,8 @@ static void send_message(int to, int kind, const struct question *question)
 
     CKPT_INVARIANT(to >= 0 && to < desk->peers);
     desk->sent[to]++;
-    if (ckpt_epoch_open) {
-        ckpt_epoch_sent(desk, to);
+    if (ckpt_rank_cut_open) {
+        ckpt_rank_cut_sent(desk, to);
     }
     CKPT_CALL(code, Send, question, (int)sizeof(*question),
               CKPT_LOWER(MPI_BYTE), to, kind, CKPT_CHANNEL(desk));

@@ -12,7 +12,7 @@
 #include "cut/image/file_journal.h"
 #include "cut/image/process_image.h"
 #include "cut/messages/drain.h"
-#include "cut/messages/epoch.h"
+#include "cut/messages/rank_cut.h"
 #include "cut/messages/report.h"
 #include "cut/messages/synchronous_send.h"
 #include "cut/participant.h"
@@ -72,7 +72,7 @@ static int savable(struct ckpt_failure *failure)
     struct ckpt_handle *handle = ckpt_first_unsavable();
     char site[200];
 
-    if (ckpt_epoch_open && !ckpt_epoch_is_closing()) { /* no message will end it */
+    if (ckpt_rank_cut_open && !ckpt_rank_cut_is_closing()) { /* no message will end it */
         (void)ckpt_refuse(failure, CKPT_REFUSAL_OPEN_CUT, -EBUSY,
                           "an earlier checkpoint lost its agent in the middle");
         return 0;
@@ -188,7 +188,7 @@ static int describe(struct ckpt_context *context, struct ckpt_failure *failure)
                        ? CKPT_READY_SHARED
                        : 0;
     ready->flags |= ckpt_files_lead_out() ? CKPT_READY_LEADS_OUT : 0;
-    ckpt_epoch_describe_cut(&ready->cut);
+    ckpt_rank_cut_describe_cut(&ready->cut);
     (void)ckpt_agent_send(&message, -1);
     return 0;
 }
@@ -262,7 +262,7 @@ static void await_resume(struct ckpt_context *context)
             watch(&message);
         } else if (got == 1 && message.type == CKPT_MSG_SWEPT) {
             /* other ranks were already cut and swept */
-            ckpt_epoch_swept(message.as.swept.messages);
+            ckpt_rank_cut_swept(message.as.swept.messages);
         }
     } while (got == 1 && message.type != CKPT_MSG_RESUME &&
              message.type != CKPT_MSG_RUN);
@@ -330,7 +330,7 @@ int ckpt_is_cut(const struct ckpt_message *message)
 
     ckpt_checkpoint.epoch = message->epoch;
     ckpt_checkpoint.in_doubt = 0;
-    if (ckpt_epoch_last() != message->epoch) {
+    if (ckpt_rank_cut_last() != message->epoch) {
         return 0;
     }
     ckpt_report_refusal(&failure);
@@ -342,7 +342,7 @@ int ckpt_cut_refused(struct ckpt_failure *failure)
 {
     const struct ckpt_rank_page *page = ckpt_rank_page();
 
-    if (ckpt_epoch_needs() != 0) {
+    if (ckpt_rank_cut_needs() != 0) {
         return ckpt_refuse(failure, CKPT_REFUSAL_NEEDS_STOP, -EAGAIN,
                            "the rank has begun what takes a Sync-and-Stop "
                            "checkpoint");
@@ -389,12 +389,12 @@ static void cut(const struct ckpt_message *message)
         return;
     }
     error = prepare(&failure);
-    if (ckpt_epoch_cut(message, 0, &failure) != 0 || error != 0) {
+    if (ckpt_rank_cut_cut(message, 0, &failure) != 0 || error != 0) {
         ckpt_report_refusal(&failure);
         ckpt_checkpoint_leave();
         return;
     }
-    CKPT_INVARIANT(ckpt_epoch_open && ckpt_epoch_last() == message->epoch);
+    CKPT_INVARIANT(ckpt_rank_cut_open && ckpt_rank_cut_last() == message->epoch);
     save();
 }
 
@@ -430,13 +430,13 @@ void ckpt_obey(const struct ckpt_message *message)
         cut(message);
         break;
     case CKPT_MSG_COUNTS:
-        ckpt_epoch_counts();
+        ckpt_rank_cut_counts();
         break;
     case CKPT_MSG_SWEPT:
-        ckpt_epoch_swept(message->as.swept.messages);
+        ckpt_rank_cut_swept(message->as.swept.messages);
         break;
     case CKPT_MSG_CLOSE:
-        ckpt_epoch_close(0);
+        ckpt_rank_cut_close(0);
         break;
     case CKPT_MSG_RESUME:
         ckpt_checkpoint_over(message);

@@ -18,7 +18,7 @@ void ckpt_obey(const struct ckpt_message *message);
 void ckpt_answer_request(const struct ckpt_message *message);
 
 /* Obeys CUT if this rank was already cut for that epoch: answers the agent and
- * returns 1. Else returns 0. Context: as ckpt_epoch_cut. */
+ * returns 1. Else returns 0. Context: as ckpt_rank_cut_cut. */
 int ckpt_is_cut(const struct ckpt_message *message);
 
 /* Returns 0, or -EAGAIN with the reason why this rank cannot be cut although all

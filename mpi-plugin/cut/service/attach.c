@@ -6,7 +6,7 @@
 
 #include "base/invariant.h"
 #include "base/text.h"
-#include "cut/messages/epoch.h"
+#include "cut/messages/rank_cut.h"
 #include "cut/messages/report.h"
 #include "cut/participant.h"
 #include "handles/communicator.h"
@@ -69,7 +69,7 @@ static int hello(char *address, size_t size, uint64_t *epoch,
     int error;
 
     CKPT_INVARIANT(page->rank < page->rank_count && page->clock_count <= CKPT_CLOCK_SLOTS);
-    CKPT_INVARIANT(!ckpt_checkpoint.in_doubt || (ckpt_checkpoint.armed && !ckpt_epoch_open));
+    CKPT_INVARIANT(!ckpt_checkpoint.in_doubt || (ckpt_checkpoint.armed && !ckpt_rank_cut_open));
     message.as.hello = (struct ckpt_msg_hello){
         .rank = page->rank,
         .rank_count = page->rank_count,
@@ -77,8 +77,8 @@ static int hello(char *address, size_t size, uint64_t *epoch,
         .thread = (uint64_t)ckpt_sys_gettid(),
         .signal = (uint64_t)ckpt_checkpoint_signal(),
         .restarted = ckpt_resumed,
-        .last_cut = ckpt_epoch_last(),
-        .state = (ckpt_epoch_open ? CKPT_STATE_OPEN : 0) |
+        .last_cut = ckpt_rank_cut_last(),
+        .state = (ckpt_rank_cut_open ? CKPT_STATE_OPEN : 0) |
                  (ckpt_checkpoint.in_doubt ? CKPT_STATE_IN_DOUBT : 0),
     };
     error = ckpt_agent_send(&message, ckpt_rank_page_descriptor());

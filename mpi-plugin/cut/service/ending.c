@@ -46,7 +46,7 @@ void ckpt_checkpoint_leave(void)
 /* Leaves a checkpoint whose result for the other ranks is unknown for now. */
 static void leave_open(void)
 {
-    if (ckpt_checkpoint.armed && ckpt_checkpoint.moving && !ckpt_epoch_open) {
+    if (ckpt_checkpoint.armed && ckpt_checkpoint.moving && !ckpt_rank_cut_open) {
         ckpt_checkpoint.in_doubt = 1;
         forget_orders();
     } else {

@@ -8,7 +8,7 @@
 #include "cut/collectives/collective.h"
 #include "cut/image/file_content.h"
 #include "cut/messages/channel_recording.h"
-#include "cut/messages/epoch.h"
+#include "cut/messages/rank_cut.h"
 #include "cut/messages/report.h"
 #include "cut/messages/synchronous_send.h"
 #include "cut/participant.h"
@@ -28,7 +28,7 @@ static uint64_t inside_flags(int in_callback)
     if (ckpt_state == CKPT_STATE_COLLECTIVE) {
         flags |= CKPT_INSIDE_CLOCKED;
         if (ckpt_collective.redo && !in_callback && ckpt_recipes_complete() &&
-            ckpt_synchronous_pending == 0 && !ckpt_epoch_open &&
+            ckpt_synchronous_pending == 0 && !ckpt_rank_cut_open &&
             !(ckpt_checkpoint.moving && ckpt_recording_is_due())) {
             flags |= CKPT_INSIDE_REDO;
         }
@@ -89,7 +89,7 @@ static void cut_inside(const struct ckpt_message *message, uint64_t flags)
         return;
     }
     good = can_be_cut_inside(&failure);
-    good = ckpt_epoch_cut(message, 1, &failure) == 0 && good;
+    good = ckpt_rank_cut_cut(message, 1, &failure) == 0 && good;
     if (good && ckpt_save_as(&ckpt_collective.again) == -EAGAIN) {
         (void)ckpt_refuse(&failure, CKPT_REFUSAL_LIBRARY_BUSY, -EAGAIN, "the lower half is busy");
         good = 0;
@@ -122,13 +122,13 @@ void ckpt_obey_inside(const struct ckpt_message *message, uint64_t flags)
         cut_inside(message, flags);
         break;
     case CKPT_MSG_COUNTS:
-        ckpt_epoch_counts();
+        ckpt_rank_cut_counts();
         break;
     case CKPT_MSG_SWEPT:
-        ckpt_epoch_swept(message->as.swept.messages);
+        ckpt_rank_cut_swept(message->as.swept.messages);
         break;
     case CKPT_MSG_CLOSE:
-        ckpt_epoch_close(1);
+        ckpt_rank_cut_close(1);
         break;
     case CKPT_MSG_HELD:
     case CKPT_MSG_ANSWER:

@@ -9,7 +9,7 @@
 #include "cut/collectives/collective.h"
 #include "cut/collectives/deferred_completion.h"
 #include "cut/image/process_image.h"
-#include "cut/messages/epoch.h"
+#include "cut/messages/rank_cut.h"
 #include "cut/messages/log_file.h"
 #include "cut/messages/report.h"
 #include "cut/messages/synchronous_send.h"
@@ -189,19 +189,19 @@ void ckpt_service_serve(void)
         do {
             ckpt_checkpoint.signalled = 0;
             ckpt_pending = 0;
-            if (ckpt_epoch_is_closing()) { /* before the next checkpoint begins */
-                ckpt_epoch_turn();
+            if (ckpt_rank_cut_is_closing()) { /* before the next checkpoint begins */
+                ckpt_rank_cut_turn();
             }
             serve_messages();
-            if (ckpt_epoch_open) {
-                ckpt_epoch_turn();
+            if (ckpt_rank_cut_open) {
+                ckpt_rank_cut_turn();
             }
         } while (ckpt_checkpoint.signalled);
         if (!ckpt_checkpoint.armed) {
             ckpt_synchronous_answer();
         }
         ckpt_pending =
-            ckpt_checkpoint.armed || ckpt_epoch_open || ckpt_participants_need_turns();
+            ckpt_checkpoint.armed || ckpt_rank_cut_open || ckpt_participants_need_turns();
         end_service();
         /* A signal before this point has set signalled; from now on the handler
          * serves. */
@@ -322,7 +322,7 @@ int ckpt_service_reopen(struct ckpt_failure *failure)
 static void finish_epoch(void)
 {
     while (ckpt_agent_connected() &&
-           (ckpt_checkpoint.moving || ckpt_epoch_open)) {
+           (ckpt_checkpoint.moving || ckpt_rank_cut_open)) {
         (void)ckpt_agent_poll(1);
         ckpt_service();
     }
@@ -357,6 +357,6 @@ void ckpt_service_forget(void)
 
 int ckpt_service_is_free(void)
 {
-    return ckpt_checkpoint.open && !ckpt_checkpoint.armed && !ckpt_epoch_open &&
+    return ckpt_checkpoint.open && !ckpt_checkpoint.armed && !ckpt_rank_cut_open &&
            ckpt_agent_connected();
 }

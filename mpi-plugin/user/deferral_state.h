@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hold_state.h - state shared by hold.c and stay.c; for these two only.
+ * deferral_state.h - state shared by deferral.c and stay.c; for these two only.
  *
  * Variables that application threads change are atomic: the serving thread reads
  * them, also in a signal handler. All of this state is saved with the process.
  */
-#ifndef CKPT_HOLD_STATE_H
-#define CKPT_HOLD_STATE_H
+#ifndef CKPT_DEFERRAL_STATE_H
+#define CKPT_DEFERRAL_STATE_H
 
 #include <stdint.h>
 
-struct ckpt_hold {
+struct ckpt_deferral {
     int regions; /* depth of no-checkpoint regions, summed over the threads */
     int only_at_safe_points;
     int hooks;
@@ -24,7 +24,7 @@ struct ckpt_hold {
     uint64_t restarts;
 };
 
-extern struct ckpt_hold ckpt_hold;
+extern struct ckpt_deferral ckpt_deferral;
 
 #define GET(variable)        __atomic_load_n(&(variable), __ATOMIC_SEQ_CST)
 #define SET(variable, value) __atomic_store_n(&(variable), value, __ATOMIC_SEQ_CST)
@@ -33,14 +33,14 @@ extern struct ckpt_hold ckpt_hold;
     __atomic_exchange_n(&(variable), value, __ATOMIC_SEQ_CST)
 
 /* Returns milliseconds of the monotonic clock. Context: any. */
-int64_t ckpt_hold_now_ms(void);
+int64_t ckpt_deferral_now_ms(void);
 
 /* Returns 1 if this rank can be saved only where a thread stays at a safe point.
  * Context: any. */
-int ckpt_hold_must_be_at_safe_point(void);
+int ckpt_deferral_must_be_at_safe_point(void);
 
 /* Has the agent told that this rank can be saved now, if the agent waits to hear so.
  * Context: normal. */
-void ckpt_hold_tell_if_over(void);
+void ckpt_deferral_tell_if_over(void);
 
 #endif

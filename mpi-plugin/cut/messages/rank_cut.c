@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * epoch.c - this rank's cut, and the time until the checkpoint is over.
+ * rank_cut.c - this rank's cut, and the time until the checkpoint is over.
  */
-#include "cut/messages/epoch.h"
+#include "cut/messages/rank_cut.h"
 
 #include "base/arena.h"
 #include "base/invariant.h"
@@ -26,7 +26,7 @@
 #define UNTOLD  (~0ull)
 #define UNKNOWN (~0ull)
 
-static struct ckpt_epoch_peer *peers; /* [world size] */
+static struct ckpt_rank_cut_peer *peers; /* [world size] */
 static uint64_t epoch;
 static enum ckpt_cut kind;
 static int synchronous;                  /* some rank uses synchronous sends */
@@ -45,7 +45,7 @@ static int is_pending(MPI_Request request)
     return !request->complete && request->request_kind == CKPT_REQUEST_FILE;
 }
 
-uint64_t ckpt_epoch_needs(void)
+uint64_t ckpt_rank_cut_needs(void)
 {
     struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST);
     uint64_t needs = 0;
@@ -62,7 +62,7 @@ uint64_t ckpt_epoch_needs(void)
     return needs;
 }
 
-int ckpt_epoch_has_sent(void)
+int ckpt_rank_cut_has_sent(void)
 {
     const struct ckpt_peer *counted = ckpt_page_peers(ckpt_rank_page());
     uint64_t sent = 0;
@@ -77,7 +77,7 @@ int ckpt_epoch_has_sent(void)
 
 /* ---- The cut ------------------------------------------------------------------ */
 
-struct ckpt_epoch_peer *ckpt_epoch_peer(int rank)
+struct ckpt_rank_cut_peer *ckpt_rank_cut_peer(int rank)
 {
     CKPT_INVARIANT(peers != NULL && rank >= 0 && rank < MPI_COMM_WORLD->size);
     return &peers[rank];
@@ -99,7 +99,7 @@ static void count_peers(void)
     ckpt_communicators_count(counted, size);
     CKPT_INVARIANT(size == (int)ckpt_rank_page()->rank_count);
     for (int i = 0; i < size; i++) {
-        peers[i] = (struct ckpt_epoch_peer){
+        peers[i] = (struct ckpt_rank_cut_peer){
             .cut_sent = counted[i].sent, .old_received = counted[i].received};
     }
     old_received = 0;
@@ -121,7 +121,7 @@ static void require(int error)
 
 static void tell(int rank, enum ckpt_seen_kind reason)
 {
-    CKPT_INVARIANT(ckpt_epoch_open && !peers[rank].was_told);
+    CKPT_INVARIANT(ckpt_rank_cut_open && !peers[rank].was_told);
     peers[rank].was_told = 1;
     ckpt_history_add(reason, rank, peers[rank].cut_sent);
     require(ckpt_marker_send(rank, epoch, peers[rank].cut_sent));
@@ -159,23 +159,23 @@ static uint64_t channels_used(void)
     return used;
 }
 
-void ckpt_epoch_describe_cut(struct ckpt_cut_report *cut)
+void ckpt_rank_cut_describe_cut(struct ckpt_cut_report *cut)
 {
     *cut = (struct ckpt_cut_report){.kind = CKPT_CUT_NONE};
-    if (ckpt_epoch_open) {
+    if (ckpt_rank_cut_open) {
         cut->kind = kind;
         cut->channels = kind == CKPT_CUT_MARKERS ? channels_used() : 0;
         cut->has_sent = kind == CKPT_CUT_QUIET && sent_by_cut() != sent_before;
     }
 }
 
-uint64_t ckpt_epoch_last(void)
+uint64_t ckpt_rank_cut_last(void)
 {
     return epoch;
 }
 
-int ckpt_epoch_cut(const struct ckpt_message *message, int inside,
-                   struct ckpt_failure *failure)
+int ckpt_rank_cut_cut(const struct ckpt_message *message, int inside,
+                      struct ckpt_failure *failure)
 {
     int error;
 
@@ -202,7 +202,7 @@ int ckpt_epoch_cut(const struct ckpt_message *message, int inside,
     answered = 0;
     told_complete = told_all = 0;
     swept = 0;
-    ckpt_epoch_open = 1;
+    ckpt_rank_cut_open = 1;
     if (!inside) {
         send_markers();
     }
@@ -211,7 +211,7 @@ int ckpt_epoch_cut(const struct ckpt_message *message, int inside,
 
 /* ---- The time after it -------------------------------------------------------- */
 
-void ckpt_epoch_sent(MPI_Comm comm, int peer)
+void ckpt_rank_cut_sent(MPI_Comm comm, int peer)
 {
     const int rank = peer < 0 || peer >= comm->peers ? -1 : comm->members[peer];
 
@@ -221,14 +221,14 @@ void ckpt_epoch_sent(MPI_Comm comm, int peer)
     }
 }
 
-void ckpt_epoch_received(MPI_Comm comm, int source)
+void ckpt_rank_cut_received(MPI_Comm comm, int source)
 {
     CKPT_INVARIANT(peers != NULL && source >= 0 && source < comm->peers);
     peers[comm->members[source]].old_received++;
     old_received++;
 }
 
-static int is_complete_with(const struct ckpt_epoch_peer *peer)
+static int is_complete_with(const struct ckpt_rank_cut_peer *peer)
 {
     return peer->has_told && peer->old_received == peer->expected;
 }
@@ -245,7 +245,7 @@ static int has_all_from(int rank)
     return has_all_of_sweep() || is_complete_with(&peers[rank]);
 }
 
-int ckpt_epoch_complete(MPI_Comm comm, int peer)
+int ckpt_rank_cut_complete(MPI_Comm comm, int peer)
 {
     return has_all_from(comm->members[peer]);
 }
@@ -277,20 +277,20 @@ static void receive_markers(void)
     require(found);
 }
 
-void ckpt_epoch_counts(void)
+void ckpt_rank_cut_counts(void)
 {
     const struct ckpt_peer *counted = ckpt_page_peers(ckpt_rank_page());
 
-    for (int i = 0; ckpt_epoch_open && i < MPI_COMM_WORLD->size; i++) {
+    for (int i = 0; ckpt_rank_cut_open && i < MPI_COMM_WORLD->size; i++) {
         peers[i].expected = counted[i].expected;
         peers[i].has_told = 1;
     }
     told_complete = UNTOLD; /* the sender of COUNTS expects COMPLETE */
 }
 
-void ckpt_epoch_swept(uint64_t messages)
+void ckpt_rank_cut_swept(uint64_t messages)
 {
-    if (ckpt_epoch_open) {
+    if (ckpt_rank_cut_open) {
         old_expected = messages;
         swept = 1;
     }
@@ -348,9 +348,9 @@ static void answer_close(void)
     }
 }
 
-void ckpt_epoch_turn(void)
+void ckpt_rank_cut_turn(void)
 {
-    CKPT_INVARIANT(ckpt_epoch_open);
+    CKPT_INVARIANT(ckpt_rank_cut_open);
     if (unfinished) {
         unfinished = 0;
         ckpt_recording_begin_late();
@@ -362,26 +362,26 @@ void ckpt_epoch_turn(void)
     if (!answered) {
         tell_complete();
     } else {
-        ckpt_epoch_open = 0;        /* a receive that cannot be posted now */
+        ckpt_rank_cut_open = 0;     /* a receive that cannot be posted now */
         (void)ckpt_recording_end(); /* reports that in its wait */
     }
 }
 
 /* A question belongs to the old colour. When all old messages are here at a turn, all
  * questions are answered or wait for the application. */
-int ckpt_epoch_may_be_asked(void)
+int ckpt_rank_cut_may_be_asked(void)
 {
-    return ckpt_epoch_open && synchronous && !told_all;
+    return ckpt_rank_cut_open && synchronous && !told_all;
 }
 
-int ckpt_epoch_is_closing(void)
+int ckpt_rank_cut_is_closing(void)
 {
-    return ckpt_epoch_open && answered;
+    return ckpt_rank_cut_open && answered;
 }
 
-void ckpt_epoch_close(int inside)
+void ckpt_rank_cut_close(int inside)
 {
-    if (!ckpt_epoch_open) {
+    if (!ckpt_rank_cut_open) {
         return;
     }
     if (!inside) {
@@ -389,10 +389,10 @@ void ckpt_epoch_close(int inside)
     }
     answer_close();
     if (!inside) {
-        ckpt_epoch_turn();
+        ckpt_rank_cut_turn();
     } else if (!ckpt_recording_is_due()) { /* the rank can be cut again where it is */
         unfinished = 0;
-        ckpt_epoch_open = 0;
+        ckpt_rank_cut_open = 0;
     }
 }
 
@@ -401,9 +401,9 @@ void ckpt_epoch_close(int inside)
 static const void *loaded;
 static uint64_t loaded_size;
 
-void ckpt_epoch_restarted(const void *log, uint64_t size)
+void ckpt_rank_cut_restarted(const void *log, uint64_t size)
 {
-    ckpt_epoch_open = 0;
+    ckpt_rank_cut_open = 0;
     epoch = 0;
     unfinished = 0;
     ckpt_log_file_forget();
@@ -411,7 +411,7 @@ void ckpt_epoch_restarted(const void *log, uint64_t size)
     loaded_size = size;
 }
 
-int ckpt_epoch_reload(struct ckpt_failure *failure)
+int ckpt_rank_cut_reload(struct ckpt_failure *failure)
 {
     int error = ckpt_log_load(loaded, loaded_size, failure);
 
