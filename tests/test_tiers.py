@@ -88,7 +88,7 @@ def test_fast_directory_is_lost(lab, tiers, native, snapshot, protocol):
     """The slow directory is enough for a restart, and keeps as many checkpoints as --keep says."""
     program, job = start(lab, CKPT_SNAPSHOT=snapshot, CKPT_PROTOCOL=protocol)
     last = save(lab, job, program, 4)
-    job.kill()
+    lab.kill_and_wait_for_agent(job)
     assert numbers(lab.store) == [last]
     assert numbers(tiers) == [last - 1, last]
     listed = {e["number"]: (e["in_fast"], e["in_slow"]) for e in lab.ckpt_json("list")}
@@ -170,7 +170,7 @@ def test_kill_without_room_in_the_slow_directory(lab, tiers, native):
     assert refusals.identity(done.stderr) == "not-copied" and "No space left" in done.stderr
     assert numbers(lab.store) == numbers(tiers) == [1]
     save(lab, job, program)
-    job.kill()
+    lab.kill_and_wait_for_agent(job)
     shutil.rmtree(lab.store)
     again = lab.restart()
     check_answer(lab, native, program, job, again)
@@ -214,7 +214,7 @@ def test_agent_dies(lab, tiers, native, fault):
     job.wait_for(program.progress)
     lab.ckpt("checkpoint", job.pid)  # the agent may die before it has answered
     non_mpi.wait_until(job, lambda: numbers(tiers) == [1, 2])
-    job.kill()
+    lab.kill_and_wait_for_agent(job)
     assert numbers(lab.store) == [2]
     assert not [p for p in tiers.glob("*/*/*") if p.suffix == ".tmp"]
     shutil.rmtree(lab.store)
@@ -241,7 +241,7 @@ def test_number_is_not_used_again(lab, tiers, native):
     """The number of a checkpoint that exists only in the slow directory."""
     program, job = start(lab)
     save(lab, job, program, 2)
-    job.kill()
+    lab.kill_and_wait_for_agent(job)
     shutil.rmtree(lab.store)
     again = lab.restart()
     assert save(lab, again, program) == 3
