@@ -39,7 +39,7 @@ void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t,
         proxy_ = -1;
     }
     places_.connect(rank, node);
-    epoch_ = std::max(epoch_, cut.epoch);
+    epoch_ = std::max({epoch_, cut.epoch, cut.asked}); /* a CUT may have been obeyed unheard */
     machine_.hello(rank, cut, steady_clock::now());
     perform();
     if (machine_.present() == machine_.rank_count()) {
