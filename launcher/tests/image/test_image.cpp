@@ -677,7 +677,7 @@ TEST(Image, ProcessThatDiesWhileItIsReadIsAnError)
 
 /* In the child: changes its snapshot for ever, once the snapshot exists. It reads the snapshot
  * while the snapshot is made. */
-[[gnu::no_sanitize("thread")]] static void keep_changing_the_snapshot(std::uint64_t home)
+__attribute__((no_sanitize("thread"))) static void keep_changing_the_snapshot(std::uint64_t home)
 {
     auto *snapshot = reinterpret_cast<volatile ckpt_snapshot *>(home);
     while (snapshot->magic != CKPT_SNAPSHOT_MAGIC) {

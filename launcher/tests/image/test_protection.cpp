@@ -143,7 +143,7 @@ class Protection : public testing::Test
     static char old_byte(std::size_t i) { return static_cast<char>('a' + i % 26); }
     char *at(std::size_t i) const { return memory_ + i * page; }
     /* While another thread waits to write there, of which ThreadSanitizer knows nothing. */
-    [[gnu::no_sanitize("thread"), gnu::noinline]] char now_at(std::size_t i) const
+    __attribute__((no_sanitize("thread"), noinline)) char now_at(std::size_t i) const
     {
         return *at(i);
     }

@@ -324,7 +324,7 @@ TEST_F(NonblockingCut, ARankThatIsReadBeforeItsCutMakesItFail)
 {
     to_cut(Protocol::network_sweep);
     captured(0);
-    EXPECT_EQ(machine.reason().name(), refusal_name(CKPT_REFUSAL_INTERNAL_ERROR));
+    EXPECT_EQ(machine.reason().name(), ckpt_refusal_name(CKPT_REFUSAL_INTERNAL_ERROR));
     EXPECT_EQ(machine.reason().detail(),
               "unexpected event 'captured' of rank 0 in phase CUT: the rank has not been cut yet, "
               "so its memory cannot be copied");
@@ -357,7 +357,7 @@ TEST_F(CutPreconditions, EventsAreOfRanksOfTheJob)
     machine.failed(refusal_of_violation(), now);
     settle();
     ASSERT_TRUE(finish.has_value());
-    EXPECT_EQ(finish->reason.name(), refusal_name(CKPT_REFUSAL_INTERNAL_ERROR));
+    EXPECT_EQ(finish->reason.name(), ckpt_refusal_name(CKPT_REFUSAL_INTERNAL_ERROR));
     for (int i = 0; i < count; i++) {
         EXPECT_EQ(take_orders(i).back(), CKPT_MSG_RESUME);
     }

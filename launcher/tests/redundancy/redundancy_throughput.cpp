@@ -190,7 +190,7 @@ class Nodes
     using Task = std::function<void(std::size_t node)>;
 
     Nodes(const fs::path &directory, std::size_t count, std::uint64_t bytes)
-        : directory_(directory), count_(count), bytes_(bytes),
+        : directory_(directory), count_(count),
           shared_(static_cast<Shared *>(::mmap(nullptr, sizeof(Shared),
                                                PROT_READ | PROT_WRITE,
                                                MAP_SHARED | MAP_ANONYMOUS, -1, 0)))
@@ -289,7 +289,6 @@ class Nodes
 
     const fs::path directory_;
     const std::size_t count_;
-    const std::uint64_t bytes_;
     const MessageKey key_ = MessageKey::make();
     Shared *shared_;
 };

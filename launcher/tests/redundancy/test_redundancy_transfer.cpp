@@ -519,7 +519,7 @@ class Relayed : public Transfer
 
 TEST_F(Relayed, ABitOfABlockCannotBeChanged)
 {
-    start(block_bytes, [this, is_done = false](std::string bytes) mutable {
+    start(block_bytes, [is_done = false](std::string bytes) mutable {
         if (!std::exchange(is_done, true)) {
             bytes.back() = static_cast<char>(bytes.back() ^ 1);
         }
