@@ -60,3 +60,18 @@ def test_explanations_are_short_and_name_what_exists(folders):
             if not any(any(base.glob(name.rstrip("/"))) for base in (TOP / folder, TOP)):
                 wrong.append(f"{folder}: {name}")
     assert not wrong
+
+
+def test_documents_name_what_exists():
+    """Names of files that begin with a folder of the repository."""
+    top = "(?:apps|benchmarks|docs|launcher|libckpt|mpi-plugin|tests)"
+    name = re.compile(rf"`({top}/[\w./*-]+)`")
+    pages = [TOP / "README.md", TOP / "CONTRIBUTING.md", *(TOP / "docs").glob("*.md")]
+    wrong = [
+        f"{page.name}: {one}"
+        for page in pages
+        for one in name.findall(page.read_text("utf-8"))
+        if not any(part in one for part in ("NAME", "KIND"))
+        and not any(any(TOP.glob(f"{one.rstrip('/')}{end}")) for end in ("", ".cpp", ".c"))
+    ]
+    assert not wrong
