@@ -29,7 +29,7 @@ static struct ckpt_topology *topology_new(int kind, int first, int second,
 static int read_cart(MPI_Comm comm)
 {
     struct ckpt_topology *topology;
-    int code, dimensions;
+    int code, dimensions = 0;
     int *coords;
 
     CKPT_CALL(code, Cartdim_get, CKPT_LOWER(comm), &dimensions);
@@ -48,7 +48,7 @@ static int read_cart(MPI_Comm comm)
 static int read_graph(MPI_Comm comm)
 {
     struct ckpt_topology *topology;
-    int code, nodes, edges;
+    int code, nodes = 0, edges = 0;
 
     CKPT_CALL(code, Graphdims_get, CKPT_LOWER(comm), &nodes, &edges);
     topology = topology_new(MPI_GRAPH, nodes, edges, nodes + edges);
@@ -65,7 +65,7 @@ static int read_graph(MPI_Comm comm)
 static int read_dist_graph(MPI_Comm comm)
 {
     struct ckpt_topology *topology;
-    int code, in, out, weighted;
+    int code, in = 0, out = 0, weighted = 0;
     int *data;
 
     CKPT_CALL(code, Dist_graph_neighbors_count, CKPT_LOWER(comm), &in, &out,
