@@ -64,7 +64,7 @@ class JobRun
     int run();
 
   private:
-    /* A job that must restart while a file server fails or a directory is full waits and retries. */
+    /* While a file server fails or a directory is full, a job that must restart retries. */
     static constexpr std::chrono::seconds next_try{1};
     static constexpr int most_tries = 300;
 
