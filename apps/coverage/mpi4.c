@@ -4,41 +4,16 @@
  * persistent collectives and a partitioned transfer are started, and sessions
  * open.
  */
+#include "collective_op.h"
 #include "coverage.h"
-
-enum {
-    BARRIER,
-    BCAST,
-    GATHER,
-    GATHERV,
-    SCATTER,
-    SCATTERV,
-    ALLGATHER,
-    ALLGATHERV,
-    ALLTOALL,
-    ALLTOALLV,
-    ALLTOALLW,
-    REDUCE,
-    ALLREDUCE,
-    REDUCE_SCATTER,
-    REDUCE_SCATTER_BLOCK,
-    SCAN,
-    EXSCAN,
-    NEIGHBOR_ALLGATHER,
-    NEIGHBOR_ALLGATHERV,
-    NEIGHBOR_ALLTOALL,
-    NEIGHBOR_ALLTOALLV,
-    NEIGHBOR_ALLTOALLW,
-    COLLECTIVES
-};
 
 #define PARTITIONS 6
 
-static int out[COLLECTIVES][2], in[COLLECTIVES][2];
+static int out[ALL_COLLECTIVES][2], in[ALL_COLLECTIVES][2];
 static const int ones[] = {1, 1}, places[] = {0, 1}, bytes[] = {0, sizeof(int)};
 static const MPI_Aint offsets[] = {0, sizeof(int)};
 static MPI_Datatype ints[2];
-static MPI_Request collectives[COLLECTIVES];
+static MPI_Request collectives[ALL_COLLECTIVES];
 static MPI_Comm world, ring;
 
 static int parts_out[PARTITIONS], parts_in[PARTITIONS];
@@ -123,13 +98,13 @@ static void begin_collectives(void)
     make_rooted();
     make_symmetrical();
     make_neighbors();
-    for (int what = 0; what < COLLECTIVES; what++) {
+    for (int what = 0; what < ALL_COLLECTIVES; what++) {
         for (int i = 0; i < 2; i++) {
             out[what][i] = value(what, this_rank, i);
             in[what][i] = what == BCAST && this_rank == 0 ? out[what][i] : -1;
         }
     }
-    MPI_Startall(COLLECTIVES, collectives);
+    MPI_Startall(ALL_COLLECTIVES, collectives);
 }
 
 /* Element i of the result of one collective. */
@@ -185,8 +160,8 @@ static void check_collective(int what)
 
 static void end_collectives(void)
 {
-    MPI_Waitall(COLLECTIVES, collectives, MPI_STATUSES_IGNORE);
-    for (int what = 0; what < COLLECTIVES; what++) {
+    MPI_Waitall(ALL_COLLECTIVES, collectives, MPI_STATUSES_IGNORE);
+    for (int what = 0; what < ALL_COLLECTIVES; what++) {
         check_collective(what);
         MPI_Request_free(&collectives[what]);
     }

@@ -3,30 +3,10 @@
  * nonblocking.c - one of each nonblocking collective, pending at the gate.
  */
 #include "blocks.h"
+#include "collective_op.h"
 
-enum {
-    BARRIER,
-    BCAST,
-    GATHER,
-    GATHERV,
-    SCATTER,
-    SCATTERV,
-    ALLGATHER,
-    ALLGATHERV,
-    ALLTOALL,
-    ALLTOALLV,
-    ALLTOALLW,
-    REDUCE,
-    ALLREDUCE,
-    REDUCE_SCATTER,
-    REDUCE_SCATTER_BLOCK,
-    SCAN,
-    EXSCAN,
-    COUNT
-};
-
-static int out[RANKS], in[COUNT][RANKS];
-static MPI_Request requests[COUNT];
+static int out[RANKS], in[PLAIN_COLLECTIVES][RANKS];
+static MPI_Request requests[PLAIN_COLLECTIVES];
 
 static void begin_moves(MPI_Comm w, MPI_Request *r)
 {
@@ -97,7 +77,7 @@ static void check_reductions(void)
 
 static void end(void)
 {
-    MPI_Waitall(COUNT, requests, MPI_STATUSES_IGNORE);
+    MPI_Waitall(PLAIN_COLLECTIVES, requests, MPI_STATUSES_IGNORE);
     check_moves();
     check_reductions();
 }

@@ -66,9 +66,9 @@ class Endpoint
     std::unique_ptr<Loan> lend(std::span<const std::byte> memory);
 
     /* Reads `into.size()` bytes at `offset` of lent memory. timeout: maximum time for each
-     * part. Soon after `cancelled` is set, throws an Error that is not a Failure. After it
-     * has thrown, the endpoint is closed, and `into` is no longer written. Then no function but
-     * the destructor may be called, and a further read() throws Failure. */
+     * part. Soon after `cancelled` is set, throws an Error that is not a Failure. After read()
+     * has thrown, the endpoint is closed and does not write `into`. The caller then only destroys
+     * the endpoint; another read() throws Failure. */
     void read(const Lent &lent, std::uint64_t offset, std::span<std::byte> into,
               std::chrono::milliseconds timeout, const std::atomic<bool> &cancelled);
 

@@ -25,7 +25,7 @@ void LaunchWatch::fail(Failure failure, Time end_at)
 
 void LaunchWatch::rank_here(int rank, const std::string &host)
 {
-    CKPT_EXPECT(rank >= 0); /* -1 is a process that is no rank */
+    CKPT_EXPECT(rank >= 0); /* -1: a process without a rank */
     Rank &known = ranks_[rank];
 
     known.host = host;

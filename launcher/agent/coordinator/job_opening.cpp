@@ -34,7 +34,7 @@ void JobOpening::begin(std::function<Opened()> open, Time now)
 void JobOpening::wait() const
 {
     CKPT_EXPECT(result_.valid());
-    result_.wait_for(patience);
+    result_.wait_for(timeout);
 }
 
 bool JobOpening::is_done() const

@@ -23,7 +23,7 @@ class JobOpening
     using Time = std::chrono::steady_clock::time_point;
 
     /* After this time the file system counts as silent. Ranks wait for the same time to begin. */
-    static constexpr auto patience = std::chrono::seconds(2);
+    static constexpr auto timeout = std::chrono::seconds(2);
 
     struct Opened {
         std::optional<OpenedJob> job;         /* set if the job was not open */
@@ -38,7 +38,7 @@ class JobOpening
     /* Begins an opening: runs `open` on the thread of this object. What `open` uses must live
      * longer than this object. Requires that no opening is under way. */
     void begin(std::function<Opened()> open, Time now);
-    /* Waits for the end of the opening, not longer than `patience`. */
+    /* Waits for the end of the opening, not longer than `timeout`. */
     void wait() const;
 
     /* Whether the result was not taken yet. */
@@ -48,12 +48,12 @@ class JobOpening
     /* Returns the result of `open`, or throws what it has thrown. Requires is_done(). */
     Opened take() { return result_.get(); }
 
-    /* Returns true once for each opening: `patience` is over at `now`. is_late(): it has. Require
+    /* Returns true once for each opening: `timeout` is over at `now`. is_late(): it has. Require
      * that the opening is under way. */
     bool turns_late(Time now);
     bool is_late() const { return is_late_; }
     /* When turns_late() has to be called; Time::max() if it has returned true. */
-    Time late_at() const { return is_late_ ? Time::max() : since_ + patience; }
+    Time late_at() const { return is_late_ ? Time::max() : since_ + timeout; }
 
   private:
     WorkerThread &worker_;

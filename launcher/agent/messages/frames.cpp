@@ -38,7 +38,7 @@ const ckpt_message_format &format_named(const std::string &name)
 std::uint64_t unsigned_from(const json &number)
 {
     if (!number.is_number_unsigned()) {
-        reject(Rejection::malformed, "{} is no field of a message", number.dump());
+        reject(Rejection::malformed, "invalid number {} in a message", number.dump());
     }
     return number.get<std::uint64_t>();
 }

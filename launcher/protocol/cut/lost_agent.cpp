@@ -201,7 +201,7 @@ constexpr PhaseRow close_row = [] {
 }();
 
 static_assert(is_whole(cut_row) && is_whole(log_row) && is_whole(close_row));
-/* There is no checkpoint that could take too long. */
+/* A cut is completed, not a checkpoint: no time limit applies. */
 static_assert(completing_row.limit == PhaseRow::Limit::none);
 
 } // namespace

@@ -82,20 +82,20 @@ TEST_F(Opening, PassesErrorsOnAndCanBeTriedAgain)
 TEST_F(Opening, TurnsLateOnceForEachAttempt)
 {
     begin();
-    EXPECT_EQ(begin_ + JobOpening::patience, opening_.late_at());
-    EXPECT_FALSE(opening_.turns_late(begin_ + JobOpening::patience - 1ns));
+    EXPECT_EQ(begin_ + JobOpening::timeout, opening_.late_at());
+    EXPECT_FALSE(opening_.turns_late(begin_ + JobOpening::timeout - 1ns));
     EXPECT_FALSE(opening_.is_late());
-    EXPECT_TRUE(opening_.turns_late(begin_ + JobOpening::patience));
+    EXPECT_TRUE(opening_.turns_late(begin_ + JobOpening::timeout));
     EXPECT_TRUE(opening_.is_late());
     EXPECT_EQ(JobOpening::Time::max(), opening_.late_at());
-    EXPECT_FALSE(opening_.turns_late(begin_ + 10 * JobOpening::patience));
+    EXPECT_FALSE(opening_.turns_late(begin_ + 10 * JobOpening::timeout));
     answer_.set_value();
     await_done(1);
     opening_.take();
     answer_ = {};
     begin();
     EXPECT_FALSE(opening_.is_late());
-    EXPECT_TRUE(opening_.turns_late(begin_ + JobOpening::patience));
+    EXPECT_TRUE(opening_.turns_late(begin_ + JobOpening::timeout));
     answer_.set_value();
 }
 

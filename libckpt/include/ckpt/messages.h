@@ -68,7 +68,7 @@ enum ckpt_message_type {
     CKPT_MSG_FREEZE = 44,   /* fields: freeze; after READY: make a copy of the process */
     CKPT_MSG_WATCH = 45,    /* fields: watch; after READY: make a userfaultfd */
     CKPT_MSG_HELD = 46,     /* fields: held; a request waits for ranks that refuse temporarily */
-    CKPT_MSG_ANSWER = 47,   /* fields: answer; text: why there is no checkpoint, or "" */
+    CKPT_MSG_ANSWER = 47,   /* fields: answer; text: reason of the failure, or "" */
     CKPT_MSG_WHERE = 48,    /* nothing has moved for a while; a rank inside a call without a clock
                                sends REPORT, other ranks do not answer */
 };
