@@ -57,14 +57,17 @@ CLI::Option *declare(CLI::App &app, const Setting &setting, T &target,
                      Target otherwise = Target::has_default)
 {
     const bool has_implied = *setting.implied != '\0' && !app.get_name().empty();
+    const std::string names =
+        *setting.letter != '\0' ? fmt::format("{},{}", setting.letter, setting.option)
+                                : std::string(setting.option);
     CLI::Option *option = nullptr;
     if constexpr (std::is_same_v<T, bool>) {
-        option = app.add_flag(setting.option, target, setting.help);
+        option = app.add_flag(names, target, setting.help);
     } else if (has_implied) {
-        option = app.add_flag(std::string(setting.option) + "{" + setting.implied + "}", target,
+        option = app.add_flag(names + "{" + setting.implied + "}", target,
                               setting.help);
     } else {
-        option = app.add_option(setting.option, target, setting.help)->type_name(setting.value);
+        option = app.add_option(names, target, setting.help)->type_name(setting.value);
     }
     if (setting.has_default()) {
         option->default_str(setting.standard);

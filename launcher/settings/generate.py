@@ -25,6 +25,7 @@ def quoted(text):
 def entry(setting):
     fields = [
         quoted(setting.option),
+        quoted(setting.letter),
         quoted(setting.variable),
         quoted(" ".join(setting.on)),
         quoted(setting.value),
@@ -78,7 +79,8 @@ def synopsis(command):
     for setting in of_command(command):
         value = argument(setting, command, "Op", "")
         start = ".Fl" if setting.required else ".Op Fl"
-        lines.append(f"{start} {setting.option[1:]}{value}")
+        name = setting.letter[1:] or setting.option[1:]
+        lines.append(f"{start} {name}{value}")
     return "\n".join(lines) + "\n"
 
 
@@ -86,7 +88,8 @@ def options(command):
     text = ""
     for setting in of_command(command):
         value = argument(setting, command, "Oo", "Oc")
-        text += f".It Fl {setting.option[1:]}{value} , Ev {setting.variable}\n"
+        letter = f"Fl {setting.letter[1:]} , " if setting.letter else ""
+        text += f".It {letter}Fl {setting.option[1:]}{value} , Ev {setting.variable}\n"
         text += setting.manual + (setting.also or {}).get(command, "")
     return text
 

@@ -63,6 +63,7 @@ MOST = 2**32 - 1
 class Setting:
     """One setting: an option of one or several commands with its variable, or a variable only.
 
+    letter    a second name of the option: "-s", or ""
     name      "--some-option", whose variable is CKPT_SOME_OPTION; or "CKPT_SOME_VARIABLE"
     on        the commands with this option. Settings of one name have different commands.
     type      decides what values are valid (values.cpp) and how they are handed on
@@ -94,6 +95,7 @@ class Setting:
     most: int = MOST
     words: tuple = ()
     required: bool = False
+    letter: str = ""
     also: dict = None
 
     def __post_init__(self):

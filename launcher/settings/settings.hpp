@@ -56,6 +56,7 @@ enum class AfterRestart {
 /* An entry of the table; setting.py describes the fields. Texts are "" if there is none. */
 struct Setting {
     const char *option; /* "--some-option" */
+    const char *letter; /* "-s": a second name of the option */
     const char *variable;
     const char *commands; /* separated by blanks */
     const char *value;

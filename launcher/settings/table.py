@@ -740,6 +740,26 @@ and the metrics show since when the job is unprotected.
 """,
     ),
     Setting(
+        "--ranks",
+        letter="-n",
+        on=("run",),
+        type="number",
+        value="N",
+        most=65535,
+        readers=(LAUNCHER,),
+        restart=RECORDED,
+        help="Start N ranks of PROGRAM on this node, without mpirun",
+        manual="""\
+Start
+.Ar N
+ranks of
+.Ar PROGRAM
+on this node, without
+.Xr mpirun 1
+.Pq Sx WITHOUT MPIRUN .
+""",
+    ),
+    Setting(
         "--spares",
         on=("run",),
         type="number",

@@ -96,7 +96,7 @@ TREES = (
         name="launcher",
         levels=(
             "common",
-            "fabric input append membership protocol image/io image/seal image/codec",
+            "fabric input append membership protocol world image/io image/seal image/codec",
             "simulator image/model image/hdf5",
             "image/nodefile",
             "image/memory image/store",
@@ -109,7 +109,7 @@ TREES = (
             "agent/ranks",
             "agent/coordinator agent/supervision",
             "agent/ckptd supervise gather cli/launchers",
-            "cli/files",
+            "cli/files launch",
             "cli/jobs",
             "cli/run",
             "cli/commands fuzz",

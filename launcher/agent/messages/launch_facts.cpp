@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 namespace
 {
 
-constexpr std::array<std::string_view, 6> launchers = {
-    "mpirun", "mpiexec", "orterun", "prterun", "srun", "mpiexec.hydra"};
+constexpr std::array<std::string_view, 7> launchers = {
+    "mpirun", "mpiexec", "orterun", "prterun", "srun", "mpiexec.hydra", "ckpt-launch"};
 constexpr std::array<std::string_view, 2> restart_programs = {"ckpt-restart", "ckpt-gather"};
 
 std::string proc(pid_t pid, std::string_view file)

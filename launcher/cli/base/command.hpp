@@ -86,6 +86,8 @@ class Command
     /* Returns how help texts call the words after "--"; "" if no words are
      * allowed. */
     virtual std::string rest_usage() const { return ""; }
+    /* Whether the parsed options allow that the words follow without "--". */
+    virtual bool can_omit_dashes() const { return false; }
 };
 
 std::unique_ptr<Command> make_checkpoint_command();

@@ -32,12 +32,16 @@ class RunCommand : public Command
   public:
     std::string rest_usage() const override
     {
-        return "-- mpirun ARGUMENTS... | PROGRAM ARGUMENTS...";
+        return "-- mpirun ARGUMENTS... | [-n N] PROGRAM ARGUMENTS...";
     }
+
+    bool can_omit_dashes() const override { return ranks_ > 0; }
 
     void declare(CLI::App &app) override
     {
+        app.prefix_command(); /* with -n */
         settings_.declare(app);
+        add_option(app, "--ranks", ranks_);
         add_option(app, "--max-restarts", limits_.restarts);
         add_option(app, "--files", files_);
         add_option(app, "--back-off", back_off_);
@@ -51,13 +55,14 @@ class RunCommand : public Command
         batch_.declare(app);
     }
 
-    int run(const Words &command) override
+    int run(const Words &words) override
     {
-        if (command.empty()) {
+        if (words.empty()) {
             stop_with(exit_usage,
                       "run: give the command after --: ckpt run -- mpirun "
                       "-np 2 ./app");
         }
+        const Words command = ranks_ > 0 ? with_launcher(words) : words;
         batch_.check();
         JobName own;
         if (settings_.name().empty()) {
@@ -76,6 +81,19 @@ class RunCommand : public Command
     }
 
   private:
+    /* Returns the command that starts the ranks. */
+    Words with_launcher(const Words &program) const
+    {
+        if (launcher_of(program[0]) != Launcher::other) {
+            stop_with(exit_usage, "run: -n starts the ranks itself: leave {} and its options out",
+                      program[0]);
+        }
+        look_at_program(program[0]);
+        Words command = {library_directory() / "ckpt-launch", "-n", std::to_string(ranks_)};
+        command.insert(command.end(), program.begin(), program.end());
+        return command;
+    }
+
     JobRun::Options options(const Words &command)
     {
         JobRun::Options options;
@@ -205,6 +223,7 @@ class RunCommand : public Command
     RestartPolicy::Limits limits_;
     std::string back_off_;
     bool no_fresh_start_ = false;
+    int ranks_ = 0; /* 0: the command starts them */
     std::size_t spares_ = 0;
     std::size_t min_nodes_ = 0;
     std::string swap_signals_;

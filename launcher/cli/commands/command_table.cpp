@@ -180,6 +180,20 @@ bool prints_json(const Program &program)
            program.command(*parsed.front()).prints_json();
 }
 
+/* Returns the words that follow the options without "--". Throws CLI::ExtrasError if that is not
+ * allowed. */
+Words following_words(const Program &program)
+{
+    const CLI::App &subcommand = *program.app.get_subcommands().front();
+    const Words words = subcommand.remaining();
+
+    if (!words.empty() && (words.front().starts_with('-') ||
+                           !program.command(subcommand).can_omit_dashes())) {
+        throw CLI::ExtrasError(words);
+    }
+    return words;
+}
+
 int run_command(Program &program, bool has_rest, const Words &rest)
 {
     CKPT_EXPECT(program.commands.size() == std::size(entries));
@@ -228,6 +242,12 @@ int run_program(const Words &argv)
         require_known_command(words);
         forget_variables_of_others(program, words);
         parse(program, words);
+        Words following = following_words(program);
+        if (!following.empty()) {
+            following.insert(following.end(), dashes, argv.end()); /* "--" of the program */
+            rest = std::move(following);
+            has_rest = true;
+        }
         return run_command(program, has_rest, rest);
     } catch (const CLI::Success &request) {
         return program.app.exit(request); /* --help, --version */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * launch_line.cpp - options of mpirun (Open MPI 4.1 and 5.0) and srun, with the
+ * launch_line.cpp - options of mpirun (Open MPI 4.1 and 5.0), srun and ckpt-launch, with the
  * number of their values.
  */
 #include "cli/launchers/launch_line.hpp"
@@ -190,6 +190,9 @@ const std::map<std::string_view, std::string_view> srun_synonyms = {
     {"ntasks", "np"},
 };
 
+/* ckpt-launch; all options take a value (launch/launch_options.hpp). */
+const std::set<std::string_view> ckpt_options = {"n", "np", "pmix", "wdir", "x"};
+
 std::string one_name(
     const std::map<std::string_view, std::string_view> &synonyms,
     std::string_view name)
@@ -280,6 +283,16 @@ std::optional<LaunchOption> take_hydra(const Words &words, std::size_t at)
     return take(words, at, *count, std::string(hydra_name(name)));
 }
 
+std::optional<LaunchOption> take_ckpt(const Words &words, std::size_t at)
+{
+    const std::string_view name = without_dashes(words[at]);
+
+    if (!ckpt_options.contains(name)) {
+        return std::nullopt;
+    }
+    return take(words, at, 1, one_name(open_mpi_synonyms, name));
+}
+
 std::optional<LaunchOption> take_option(Launcher launcher, const Words &words,
                                         std::size_t at)
 {
@@ -290,6 +303,8 @@ std::optional<LaunchOption> take_option(Launcher launcher, const Words &words,
         return take_hydra(words, at);
     case Launcher::slurm:
         return take_srun(words, at);
+    case Launcher::ckpt:
+        return take_ckpt(words, at);
     case Launcher::other:
         break;
     }

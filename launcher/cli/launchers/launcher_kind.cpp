@@ -35,6 +35,9 @@ std::optional<Launcher> launcher_by_name(const std::string &name)
     if (name == "srun") {
         return Launcher::slurm;
     }
+    if (name == "ckpt-launch") {
+        return Launcher::ckpt;
+    }
     return std::nullopt;
 }
 

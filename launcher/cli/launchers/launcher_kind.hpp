@@ -13,6 +13,7 @@ enum class Launcher {
     open_mpi, /* mpirun, mpiexec, orterun, prterun */
     hydra,    /* mpiexec of MPICH */
     slurm,    /* srun */
+    ckpt,     /* ckpt-launch */
     other,
 };
 

@@ -211,6 +211,7 @@ void set_nodes(LaunchLine &line, const NodeList &nodes)
         line.options.push_back({"nodes", {count}, {"--nodes=" + count}});
         break;
     }
+    case Launcher::ckpt: /* runs on its own node only */
     case Launcher::other:
         break;
     }

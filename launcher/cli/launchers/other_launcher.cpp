@@ -19,6 +19,7 @@ const std::set<std::string> open_mpi_only = {
     "mca", "np", "omca", "oversubscribe", "personality",
     "pmixmca", "prtemca", "q", "quiet", "tune",
     "use-hwthread-cpus"};
+const std::set<std::string> ckpt_only = {"np", "pmix"};
 const std::set<std::string> hydra_only = {
     "disable-auto-cleanup", "genvall", "envall", "memory-alloc-kinds", "np",
     "print-all-exitcodes"};
@@ -71,8 +72,10 @@ std::string exported_value(const LaunchOption &option)
 
 std::vector<LaunchOption> options_for_other(const LaunchLine &line, Launcher to)
 {
-    const auto &left_out =
-        line.launcher == Launcher::open_mpi ? open_mpi_only : hydra_only;
+    const auto &left_out = line.launcher == Launcher::open_mpi ? open_mpi_only
+                           : line.launcher == Launcher::ckpt   ? ckpt_only
+                                                               : hydra_only;
+    const char *wdir = to == Launcher::ckpt ? "--wdir" : "-wdir";
     std::vector<LaunchOption> options;
 
     for (const LaunchOption &option : line.options) {
@@ -81,7 +84,7 @@ std::vector<LaunchOption> options_for_other(const LaunchLine &line, Launcher to)
         }
         if (option.name == "wdir") {
             options.push_back(
-                {"wdir", option.values, {"-wdir", option.values[0]}});
+                {"wdir", option.values, {wdir, option.values[0]}});
         } else if (std::string name = exported_name(option); name.empty()) {
             no_counterpart(line, option);
         } else if (has_exported_value(option)) {

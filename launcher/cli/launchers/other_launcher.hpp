@@ -11,7 +11,7 @@ namespace ckpt::cli
 
 /*
  * Translates the options of `line` for the launcher `to`, between mpirun of
- * Open MPI and mpiexec of MPICH. Keeps variables and the working directory;
+ * Open MPI, mpiexec of MPICH and ckpt-launch. Keeps variables and the working directory;
  * drops options that only concern one launcher. Throws CommandError(exit_usage)
  * naming the first other option, for example an option that places ranks.
  */

@@ -11,12 +11,12 @@
 
 #include "cli/base/command.hpp"
 #include "cli/launchers/pmix_server_file.hpp"
+#include "common/dynamic_library.hpp"
 #include "common/processes.hpp"
 
 #include <fmt/format.h>
 #include <pmix_tool.h>
 
-#include <dlfcn.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -63,31 +63,7 @@ std::string library_of(int launcher)
     return "";
 }
 
-/* Looks up its functions by name, because `ckpt` is not linked with any PMIx. */
-class Library
-{
-  public:
-    explicit Library(const std::string &path)
-        : handle_(dlopen(path.c_str(), RTLD_NOW))
-    {
-        if (handle_ == nullptr) {
-            stop_with(exit_failed, "cannot load the launcher's PMIx: {}", dlerror());
-        }
-    }
-
-    template <typename Function>
-    Function *function(const char *name) const
-    {
-        void *address = dlsym(handle_, name);
-        if (address == nullptr) {
-            stop_with(exit_failed, "the launcher's PMIx has no function {}", name);
-        }
-        return reinterpret_cast<Function *>(address);
-    }
-
-  private:
-    void *handle_; /* never closed: threads of the library may still run */
-};
+/* `ckpt` is not linked with any PMIx. */
 #define PMIX_FUNCTION(library, name) ((library).function<decltype(name)>(#name))
 
 /* While an object exists, PMIx calls must return in time, else it ends this process. An mpirun
@@ -214,7 +190,7 @@ class Tool
   public:
     /* file: where the launcher's server has written its address. Given only a process id, PMIx
      * would search the whole directory for temporary files. */
-    Tool(const Library &library, int launcher, const std::string &file)
+    Tool(const DynamicLibrary &library, int launcher, const std::string &file)
         : library_(library), launcher_(launcher)
     {
         std::vector<pmix_info_t> info = {text_entry(PMIX_TOOL_ATTACHMENT_FILE, file),
@@ -374,7 +350,7 @@ class Tool
                                                           info.size(), nullptr, nullptr);
     }
 
-    const Library &library_;
+    const DynamicLibrary &library_;
     int launcher_;
     pmix_proc_t self_{};
 };
@@ -426,7 +402,7 @@ std::string ask_through_pmix(int launcher, const std::function<void()> &waiting)
         stop_refused(CKPT_REFUSAL_PMIX_UNAVAILABLE, "mpirun {} uses no PMIx that can be loaded",
                      launcher);
     }
-    Library library(path);
+    DynamicLibrary library(path);
     std::optional<Deadline> deadline(std::in_place);
     Tool tool(library, launcher, server_file_of(launcher));
     tool.listen();

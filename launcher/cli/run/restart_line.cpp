@@ -63,18 +63,27 @@ Environment job_environment(const TierDirectories &directories,
 
 /* Returns the launcher to execute. mpirun of Open MPI 5 becomes prterun, which does not work
  * for Open MPI without mpirun's preparations. */
-std::string launcher_program(const std::string &recorded)
+std::string launcher_program(const std::string &recorded, const fs::path &libraries)
 {
     fs::path program = recorded;
+    if (launcher_of(recorded) == Launcher::ckpt) {
+        return libraries / program.filename(); /* that of this version */
+    }
     if (program.filename() == "prterun") {
         program.replace_filename("mpirun");
     }
     return program.string();
 }
 
-bool is_mpi(Launcher launcher)
+bool is_mpirun(Launcher launcher)
 {
     return launcher == Launcher::open_mpi || launcher == Launcher::hydra;
+}
+
+/* Whether options can be translated from or to those of this launcher. */
+bool is_translatable(Launcher launcher)
+{
+    return is_mpirun(launcher) || launcher == Launcher::ckpt;
 }
 
 void set_rank_count(LaunchLine &line, int ranks)
@@ -82,8 +91,7 @@ void set_rank_count(LaunchLine &line, int ranks)
     CKPT_EXPECT(ranks > 0);
     const std::string count = std::to_string(ranks);
     line.remove("np");
-    line.options.push_back(
-        {"np", {count}, {line.launcher == Launcher::slurm ? "-n" : "-np", count}});
+    line.options.push_back({"np", {count}, {is_mpirun(line.launcher) ? "-np" : "-n", count}});
 }
 
 /* Returns the option's files without those that ckpt has written. Those may be gone, and a
@@ -155,7 +163,7 @@ std::vector<LaunchOption> taken_over(const LaunchLine &recorded, bool is_one,
         return recorded.options;
     }
     std::string why = is_one ? "" : " (there are several programs)";
-    if (is_one && is_mpi(recorded.launcher) && is_mpi(line.launcher)) {
+    if (is_one && is_translatable(recorded.launcher) && is_translatable(line.launcher)) {
         try {
             return options_for_other(recorded, line.launcher);
         } catch (const CommandError &problem) {
@@ -176,7 +184,7 @@ std::vector<LaunchLine> launch_lines(const Checkpoint &checkpoint,
     LaunchLine line;
     line.program = options.mpirun;
     if (line.program.empty() && !launch.launcher.empty()) {
-        line.program = launcher_program(launch.launcher[0]);
+        line.program = launcher_program(launch.launcher[0], options.libraries);
     }
     if (line.program.empty()) {
         line.program = "mpirun"; /* the program was started without a launcher */

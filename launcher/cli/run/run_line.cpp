@@ -95,15 +95,16 @@ Invocation with_tune_file(Words command, const std::filesystem::path &libraries,
     return {join_launch_line(*line), by_name, {}, false, -1, file};
 }
 
-Invocation with_genv(const Words &command,
-                     const std::filesystem::path &libraries,
-                     const std::string &preload, const Environment &settings)
+/* For hydra and ckpt-launch, whose options carry any value. */
+Invocation with_options(const Words &command,
+                        const std::filesystem::path &libraries,
+                        const std::string &preload, const Environment &settings)
 {
     LaunchLine line = parse_launch_line(command);
     std::string list = take_preload(line, preload);
     for (const auto &[name, value] :
          plugin_environment(libraries, list, settings)) {
-        line.options.push_back(exported(Launcher::hydra, name, value));
+        line.options.push_back(exported(line.launcher, name, value));
     }
     return {join_launch_line(line), {}, {}, false};
 }
@@ -148,7 +149,8 @@ Invocation with_plugin(const Words &command,
     case Launcher::open_mpi:
         return with_tune_file(command, libraries, preload, settings);
     case Launcher::hydra:
-        return with_genv(command, libraries, preload, settings);
+    case Launcher::ckpt:
+        return with_options(command, libraries, preload, settings);
     case Launcher::slurm:
         return with_export(command, variables);
     case Launcher::other:

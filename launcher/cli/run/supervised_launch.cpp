@@ -506,11 +506,12 @@ void SupervisedLaunch::await_agents()
            supervisor_->awaits_status()) {
         turn(now + last_news);
     }
-    if (acts_for_launcher() && supervisor_->has_ranks()) {
-        supervisor_->end_ranks(); /* Open MPI 5.0 may leave ranks running (MPI_Abort) */
+    const bool is_bad = watch_.failure() || ending_.exit_code != 0;
+    if (supervisor_ && (acts_for_launcher() || is_bad) && supervisor_->has_ranks()) {
+        /* A killed launcher leaves ranks behind; that of Open MPI 5.0 also after MPI_Abort. */
+        supervisor_->end_ranks();
     }
     await_nodes();
-    const bool is_bad = watch_.failure() || ending_.exit_code != 0;
     while (supervisor_ && is_bad && supervisor_->has_ranks() &&
            steady_clock::now() < now + last_ranks) {
         turn(now + last_ranks);
@@ -539,7 +540,8 @@ void SupervisedLaunch::conclude()
     }
     /* Open MPI 4.1 with --enable-recovery exits with 0 even if ranks were killed. If the
      * launcher killed them on the user's request, its own exit code counts. */
-    const bool has_code = ending_.by_user && ending_.exit_code != 0;
+    const bool has_code =
+        (ending_.by_user || options_.has_exact_code) && ending_.exit_code != 0;
     if (!has_code && ending_.failure && ending_.failure->status &&
         *ending_.failure->status != 0 && !options_.tolerates_ended_ranks) {
         ending_.exit_code = ckpt::exit_code_of(*ending_.failure->status);

@@ -8,7 +8,7 @@
 #include "cli/run/launch_process.hpp"
 #include "cli/launchers/launcher_children.hpp"
 #include "cli/jobs/run_requests.hpp"
-#include "cli/base/signal_descriptor.hpp"
+#include "common/signal_descriptor.hpp"
 #include "supervise/supervisor.hpp"
 
 #include <chrono>
@@ -60,6 +60,8 @@ class SupervisedLaunch
         std::string host;           /* name of this node */
         std::uint64_t incarnation = 0;
         bool tolerates_ended_ranks = false;
+        /* The launcher ends with the code of the rank that failed first. */
+        bool has_exact_code = false;
         /* Make the launcher continue when a rank ends, and take over its part in that, if
          * possible. */
         bool acts_for_launcher = false;

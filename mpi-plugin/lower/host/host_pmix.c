@@ -34,6 +34,9 @@
 #define LIBRARY    "libpmix.so.2"
 #define STACK_SIZE (256ul * 1024)
 
+/* The names of our own worlds begin like this (launcher/world/world.hpp). */
+#define OWN_WORLD "ckpt-"
+
 /* Only ORTE's launchers set this variable. */
 #define ORTE_VARIABLE "OMPI_MCA_orte_hnp_uri"
 
@@ -255,6 +258,19 @@ static void process_ended(size_t handler, pmix_status_t status,
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, done_data);
 }
 
+/* The server of a world of ours (launcher/world) has ended. The MPI library would end this
+ * process; the rank goes on, because only beginning and ending MPI needs the server. */
+static void server_lost(size_t handler, pmix_status_t status, const pmix_proc_t *source,
+                        pmix_info_t info[], size_t count, pmix_info_t *results,
+                        size_t result_count, pmix_event_notification_cbfunc_fn_t done,
+                        void *done_data)
+{
+    (void)handler, (void)status, (void)source, (void)info, (void)count;
+    (void)results, (void)result_count;
+    /* COMPLETE: the library's own handler is not called. */
+    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, done_data);
+}
+
 /* ---- Registration --------------------------------------------------------- */
 
 /* Called when the handler is registered. Without a callback the registration would
@@ -288,12 +304,20 @@ static void register_handlers(void)
         PMIX_ERR_PROC_TERM_WO_SYNC,
         PMIX_ERR_PROC_KILLED_BY_CMD,
     };
+    static pmix_status_t losses[] = {
+        PMIX_ERR_LOST_CONNECTION,
+        PMIX_ERR_LOST_CONNECTION_TO_SERVER, /* its name until PMIx 3 */
+    };
 
     (void)pmix.handle(&request, 1, NULL, 0, checkpoint_wanted, handler_registered,
                       "registered");
     if (self.rank == 0) { /* rank 0 reports for all */
         (void)pmix.handle(ends, sizeof(ends) / sizeof(ends[0]), NULL, 0,
                           process_ended, handler_registered, NULL);
+    }
+    if (strncmp(self.nspace, OWN_WORLD, sizeof(OWN_WORLD) - 1) == 0) {
+        (void)pmix.handle(losses, sizeof(losses) / sizeof(losses[0]), NULL, 0, server_lost,
+                          handler_registered, NULL);
     }
 }
 

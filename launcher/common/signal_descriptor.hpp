@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <sys/signalfd.h>
 
-namespace ckpt::cli
+namespace ckpt
 {
 
 class SignalDescriptor
@@ -36,4 +36,4 @@ class SignalDescriptor
     Fd descriptor_;
 };
 
-} // namespace ckpt::cli
+} // namespace ckpt

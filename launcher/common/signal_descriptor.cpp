@@ -2,7 +2,7 @@
 /*
  * signal_descriptor.cpp - a signalfd and its signal mask.
  */
-#include "cli/base/signal_descriptor.hpp"
+#include "common/signal_descriptor.hpp"
 
 #include "common/error.hpp"
 
@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-namespace ckpt::cli
+namespace ckpt
 {
 
 namespace
@@ -62,4 +62,4 @@ std::optional<signalfd_siginfo> SignalDescriptor::next() const
     return info;
 }
 
-} // namespace ckpt::cli
+} // namespace ckpt

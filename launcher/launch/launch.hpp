@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * launch.hpp - one launch: the ranks of this node from their start to the end of the last one.
+ */
+#pragma once
+
+#include "common/signal_descriptor.hpp"
+#include "common/event_loop.hpp"
+#include "launch/child_process.hpp"
+#include "launch/launch_options.hpp"
+#include "launch/world_server.hpp"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace ckpt::launch
+{
+
+class Launch
+{
+  public:
+    /* libraries: directory of ckpt's programs. Throws Error if the server does not start. */
+    Launch(LaunchOptions options, const std::filesystem::path &libraries);
+
+    /* Runs the ranks. Returns the exit code: that of the rank that failed first (128 + signal),
+     * 128 + signal if this process was asked to end, otherwise 0. Throws Error if the ranks
+     * cannot be started. */
+    int run();
+
+  private:
+    using Time = std::chrono::steady_clock::time_point;
+
+    void received(const world::Message &message);
+    void server_gone(const std::string &why);
+    void start_ranks(const world::Registered &answer);
+    void start_rank(int rank, const std::vector<std::string> &variables);
+    void rank_event(const world::RankEvent &event);
+    void rank_ended(int rank);
+    void look_whether_finalized(int rank);
+    void rank_failed(int rank, int code, const std::string &how);
+    void take_signals();
+    void signal_all(int number);
+    void end_all();
+    Time next_turn() const;
+
+    const LaunchOptions options_;
+    EventLoop loop_;
+    SignalDescriptor signals_;
+    WorldServer server_;
+    std::map<int, ChildProcess> ranks_; /* by rank: those that run */
+    std::set<int> connected_;           /* ranks between MPI_Init and MPI_Finalize */
+    std::set<int> lost_;                /* ranks that have gone without MPI_Finalize */
+    bool has_started_ = false;
+    std::string obstacle_;         /* why the ranks cannot be started */
+    std::optional<int> exit_code_; /* set when the launch is ending */
+    std::optional<Time> kill_at_;
+};
+
+} // namespace ckpt::launch

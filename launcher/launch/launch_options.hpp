@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * launch_options.hpp - the command line of ckpt-launch. Its options are those of Open MPI's
+ * mpirun with the same names.
+ *
+ *     ckpt-launch -n RANKS [-x NAME[=VALUE]]... [--wdir DIR] PROGRAM ARGUMENTS...
+ */
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace ckpt::launch
+{
+
+struct LaunchOptions {
+    int ranks = 0;
+    /* "NAME=VALUE" of all ranks, in addition to the environment of this process. */
+    std::vector<std::string> variables;
+    /* Working directory of the ranks; empty: that of this process. */
+    std::filesystem::path directory;
+    std::string pmix; /* PMIx library of the server */
+    std::vector<std::string> program;
+};
+
+/* Parses the command line. Ends the process for --help and --version, and with 2 if the command
+ * line is wrong. */
+LaunchOptions parse_options(int argc, char **argv);
+
+/* Returns `variables` with the additions; of two entries with one name, only the last. */
+std::vector<std::string> merged(const std::vector<std::string> &variables,
+                                const std::vector<std::string> &additions);
+
+} // namespace ckpt::launch

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * world_server.cpp - the process of ckpt-world.
+ */
+#include "launch/world_server.hpp"
+
+#include "common/error.hpp"
+
+#include <fmt/core.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace ckpt::launch
+{
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+constexpr int longest_end = 5000; /* ms */
+
+/* Short, as the MPI library makes sockets below it, whose paths may have 107 characters. */
+fs::path make_directory()
+{
+    std::string name = fmt::format("{}/ckpt-{}.XXXXXX", fs::temp_directory_path().string(),
+                                   getuid());
+    if (mkdtemp(name.data()) == nullptr) {
+        fail_errno(errno, "cannot make a directory {}", name);
+    }
+    return name;
+}
+
+void remove_directory(const fs::path &directory)
+{
+    std::error_code error;
+    fs::remove_all(directory, error);
+    if (error) {
+        fmt::print(stderr, "ckpt: cannot remove {}: {}\n", directory.string(), error.message());
+    }
+}
+
+} // namespace
+
+WorldServer::WorldServer(EventLoop &loop, std::vector<std::string> command,
+                         const std::vector<std::string> &environment, const sigset_t &mask,
+                         Hooks hooks)
+    : directory_(make_directory())
+{
+    int ends[2];
+
+    try {
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+            fail_errno(errno, "cannot make a socket");
+        }
+        Fd own(ends[0]);
+        const Fd theirs(ends[1]);
+        command.insert(command.end(), {"--directory", directory_.string()});
+        process_.emplace(ChildStart{std::move(command), environment, {}, mask, theirs.get()});
+        channel_.emplace(loop, std::move(own), std::move(hooks.received), std::move(hooks.gone));
+    } catch (...) {
+        remove_directory(directory_);
+        throw;
+    }
+}
+
+WorldServer::~WorldServer()
+{
+    channel_.reset(); /* ends the server, which removes what the ranks have left in memory files */
+    (void)process_->await_status(longest_end);
+    remove_directory(directory_);
+}
+
+} // namespace ckpt::launch

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ckpt_world_main.cpp - serves worlds for the ranks of one node.
+ *
+ *     ckpt-world --host NAME --directory DIR [--pmix LIBRARY] <>SOCKET
+ *
+ * Standard input is the socket of the client (world_message.hpp). When the client goes, the
+ * server stays for the processes of ranks that it knows, and ends after them.
+ */
+#include "config.h"
+
+#include "common/error.hpp"
+#include "common/invariant.hpp"
+#include "common/pidfd.hpp"
+#include "world/channel.hpp"
+#include "world/pmix_server.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+namespace ckpt::world
+{
+
+namespace
+{
+
+struct Options {
+    std::string host;
+    std::filesystem::path directory;
+    std::string library = "libpmix.so.2";
+};
+
+/* Events on the way from threads of libpmix to the thread of the loop. */
+class EventQueue
+{
+  public:
+    EventQueue()
+        : news_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+    {
+        if (!news_) {
+            fail_errno(errno, "cannot make an eventfd");
+        }
+    }
+
+    int descriptor() const { return news_.get(); }
+
+    /* Thread-safe. */
+    void add(const RankEvent &event)
+    {
+        const std::lock_guard lock(mutex_);
+        events_.push_back(event);
+        (void)eventfd_write(news_.get(), 1); /* cannot fail before 2^64 - 1 events */
+    }
+
+    std::vector<RankEvent> take()
+    {
+        const std::lock_guard lock(mutex_);
+        eventfd_t count = 0;
+        (void)eventfd_read(news_.get(), &count); /* EAGAIN: taken before */
+        return std::exchange(events_, {});
+    }
+
+  private:
+    Fd news_;
+    std::mutex mutex_;
+    std::vector<RankEvent> events_;
+};
+
+using Rank = std::pair<std::string, int>; /* name of the world, rank */
+
+class WorldService
+{
+  public:
+    explicit WorldService(const Options &options)
+        : server_(options.library, options.directory, options.host,
+                  [this](const RankEvent &event) { events_.add(event); }),
+          channel_(
+              loop_, Fd(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)),
+              [this](const Message &message) { take(message); },
+              [](const std::string &why) {
+                  if (!why.empty()) {
+                      fmt::print(stderr, "ckpt-world: {}\n", why);
+                  }
+              })
+    {
+        loop_.watch(events_.descriptor(), EPOLLIN, [this](std::uint32_t) { pass_on(); });
+    }
+
+    void run()
+    {
+        say(Started{PACKAGE_VERSION, server_.version()});
+        while (channel_.is_open() || !processes_.empty()) {
+            loop_.turn(std::chrono::steady_clock::now() + std::chrono::hours(1));
+        }
+    }
+
+  private:
+    /* A client that has gone needs no answer. */
+    void say(const Message &message) { (void)channel_.send(message); }
+
+    void take(const Message &message)
+    {
+        if (const auto *order = std::get_if<Register>(&message)) {
+            take(*order);
+        } else if (const auto *process = std::get_if<Process>(&message)) {
+            take(*process);
+        } else if (const auto *end = std::get_if<Forget>(&message)) {
+            take(*end);
+        } else {
+            fail("the client sends a message of the server");
+        }
+    }
+
+    void take(const Register &order)
+    {
+        try {
+            say(Registered{order.world.name, server_.add(order.world)});
+        } catch (const Error &problem) {
+            say(Refused{order.world.name, problem.what()});
+        }
+    }
+
+    void take(const Forget &order)
+    {
+        try {
+            server_.remove(order.name);
+            std::erase_if(connected_, [&](const Rank &rank) { return rank.first == order.name; });
+        } catch (const Error &problem) {
+            say(Refused{order.name, problem.what()});
+        }
+    }
+
+    void take(const Process &process)
+    {
+        const Rank rank{process.name, process.rank};
+        Fd descriptor = open_pidfd(process.pid);
+
+        if (!descriptor) {
+            ended(rank); /* the client has reaped it already */
+            return;
+        }
+        loop_.watch(descriptor.get(), EPOLLIN, [this, rank](std::uint32_t) {
+            loop_.forget(processes_.at(rank).get());
+            processes_.erase(rank);
+            ended(rank);
+        });
+        const auto [place, is_new] = processes_.emplace(rank, std::move(descriptor));
+        CKPT_INVARIANT(is_new); /* the client says it once */
+    }
+
+    /* libpmix answers MPI_Finalize after its callback. So the events of an ended process are in
+     * the queue. */
+    void ended(const Rank &rank)
+    {
+        pass_on();
+        if (connected_.erase(rank) != 0) {
+            say(RankEvent{RankEvent::Kind::lost, rank.first, rank.second, 0, ""});
+        }
+    }
+
+    void pass_on()
+    {
+        for (const RankEvent &event : events_.take()) {
+            const Rank rank{event.name, event.rank};
+            if (event.kind == RankEvent::Kind::connected) {
+                connected_.insert(rank);
+            } else {
+                connected_.erase(rank);
+            }
+            say(event);
+        }
+    }
+
+    EventLoop loop_;
+    EventQueue events_;
+    std::set<Rank> connected_;
+    std::map<Rank, Fd> processes_; /* pidfds of those that run */
+    PmixServer server_;
+    Channel channel_;
+};
+
+/* Signals of the terminal are for the launcher, which ends this server. */
+void ignore_signals()
+{
+    for (int number : {SIGINT, SIGQUIT, SIGHUP, SIGTSTP, SIGPIPE}) {
+        (void)std::signal(number, SIG_IGN); /* fails only for other signals */
+    }
+}
+
+} // namespace
+
+} // namespace ckpt::world
+
+int main(int argc, char **argv)
+{
+    ckpt::world::Options options;
+    CLI::App app("Serves the ranks of a node. Started by ckpt.");
+    app.add_option("--host", options.host, "Name of this node")->required();
+    app.add_option("--directory", options.directory, "Directory for temporary files")->required();
+    app.add_option("--pmix", options.library, "The PMIx library");
+    app.set_version_flag("--version", PACKAGE_STRING);
+    CLI11_PARSE(app, argc, argv);
+    try {
+        ckpt::world::ignore_signals();
+        ckpt::world::WorldService(options).run();
+        return 0;
+    } catch (const std::exception &problem) {
+        fmt::print(stderr, "ckpt-world: {}\n", problem.what());
+    }
+    return 1;
+}

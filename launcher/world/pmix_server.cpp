@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pmix_server.cpp - the callbacks of a PMIx server, and the description of a world for its ranks.
+ *
+ * libpmix answers most of what an MPI library asks by itself, from what register_nspace() has
+ * told it. It calls back here for what concerns other nodes, and to tell what ranks do. Open MPI
+ * 4.1 and 5.0 need the callbacks that have an answer below; every other one may be missing.
+ */
+#include "world/pmix_server.hpp"
+
+#include "common/dynamic_library.hpp"
+#include "common/invariant.hpp"
+#include "world/info_list.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <pmix.h>
+#include <pmix_server.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ckpt::world
+{
+
+/* ---- The library ------------------------------------------------------------------- */
+
+class PmixServer::Library
+{
+    DynamicLibrary library_; /* first: the functions are looked up in it */
+
+  public:
+    explicit Library(const std::string &path)
+        : library_(path)
+    {
+    }
+
+#define PMIX_FUNCTION(name) library_.function<decltype(PMIx_##name)>("PMIx_" #name)
+    decltype(&PMIx_server_init) init = PMIX_FUNCTION(server_init);
+    decltype(&PMIx_server_finalize) finalize = PMIX_FUNCTION(server_finalize);
+    decltype(&PMIx_server_register_nspace) add_space = PMIX_FUNCTION(server_register_nspace);
+    decltype(&PMIx_server_deregister_nspace) remove_space =
+        PMIX_FUNCTION(server_deregister_nspace);
+    decltype(&PMIx_server_register_client) add_client = PMIX_FUNCTION(server_register_client);
+    decltype(&PMIx_server_deregister_client) remove_client =
+        PMIX_FUNCTION(server_deregister_client);
+    decltype(&PMIx_server_setup_fork) setup_fork = PMIX_FUNCTION(server_setup_fork);
+    decltype(&PMIx_generate_regex) generate_regex = PMIX_FUNCTION(generate_regex);
+    decltype(&PMIx_generate_ppn) generate_ppn = PMIX_FUNCTION(generate_ppn);
+    decltype(&PMIx_Error_string) error_string = PMIX_FUNCTION(Error_string);
+    decltype(&PMIx_Get_version) get_version = PMIX_FUNCTION(Get_version);
+#undef PMIX_FUNCTION
+};
+
+namespace
+{
+
+/* ---- Callbacks, in threads of libpmix ----------------------------------------------- */
+
+struct Shared {
+    PmixServer::Happened happened;
+    std::mutex mutex;
+    /* The ranks of this node, by name of the world. */
+    std::map<std::string, std::set<int>> here;
+};
+
+/* Callbacks have no argument for an object. Set while the only server exists. */
+std::atomic<Shared *> shared = nullptr;
+
+RankEvent event_of(const pmix_proc_t *process, RankEvent::Kind kind)
+{
+    RankEvent event;
+    event.kind = kind;
+    event.name = std::string(process->nspace, strnlen(process->nspace, PMIX_MAX_NSLEN));
+    event.rank = static_cast<int>(process->rank);
+    return event;
+}
+
+pmix_status_t tell(const RankEvent &event, pmix_op_cbfunc_t done, void *data)
+{
+    if (Shared *server = shared) {
+        server->happened(event);
+    }
+    if (done != nullptr) {
+        done(PMIX_SUCCESS, data);
+    }
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t connected(const pmix_proc_t *process, void *, pmix_info_t[], std::size_t,
+                        pmix_op_cbfunc_t done, void *data)
+{
+    return tell(event_of(process, RankEvent::Kind::connected), done, data);
+}
+
+pmix_status_t finalized(const pmix_proc_t *process, void *, pmix_op_cbfunc_t done, void *data)
+{
+    return tell(event_of(process, RankEvent::Kind::finalized), done, data);
+}
+
+pmix_status_t aborted(const pmix_proc_t *process, void *, int status, const char text[],
+                      pmix_proc_t[], std::size_t, pmix_op_cbfunc_t done, void *data)
+{
+    RankEvent event = event_of(process, RankEvent::Kind::aborted);
+    event.status = status;
+    event.text = text == nullptr ? "" : text;
+    return tell(event, done, data);
+}
+
+/* Whether all of these ranks are on this node. */
+bool are_here(const pmix_proc_t processes[], std::size_t count)
+{
+    Shared *server = shared;
+    if (server == nullptr) {
+        return false;
+    }
+    std::lock_guard lock(server->mutex);
+    for (std::size_t i = 0; i < count; i++) {
+        const auto found = server->here.find(processes[i].nspace);
+        if (found == server->here.end() ||
+            (processes[i].rank != PMIX_RANK_WILDCARD &&
+             !found->second.contains(static_cast<int>(processes[i].rank)))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* libpmix calls this when all ranks of this node have come. */
+pmix_status_t fence(const pmix_proc_t processes[], std::size_t count, const pmix_info_t[],
+                    std::size_t, char *bytes, std::size_t size, pmix_modex_cbfunc_t done,
+                    void *data)
+{
+    if (!are_here(processes, count)) {
+        std::free(bytes);
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
+    done(PMIX_SUCCESS, bytes, size, data, std::free, bytes);
+    return PMIX_SUCCESS;
+}
+
+/* With this callback libpmix keeps the files that a rank registers for removal, such as its
+ * segments of shared memory. Everything else is refused. */
+pmix_status_t control(const pmix_proc_t *, const pmix_proc_t[], std::size_t, const pmix_info_t[],
+                      std::size_t, pmix_info_cbfunc_t, void *)
+{
+    return PMIX_ERR_NOT_SUPPORTED;
+}
+
+/* A newer libpmix knows more callbacks than the header; it finds zeros behind the struct. */
+struct Module {
+    pmix_server_module_t known;
+    void *unknown[64];
+};
+
+Module callbacks()
+{
+    Module module{};
+    module.known.client_connected2 = connected;
+    module.known.client_finalized = finalized;
+    module.known.abort = aborted;
+    module.known.fence_nb = fence;
+    module.known.job_control = control;
+    return module;
+}
+
+/* ---- Waiting for an operation ---------------------------------------------------------- */
+
+class Operation
+{
+  public:
+    static void done(pmix_status_t status, void *operation)
+    {
+        auto *own = static_cast<Operation *>(operation);
+        std::lock_guard lock(own->mutex_);
+        own->status_ = status;
+        own->news_.notify_one();
+    }
+
+    /* begun: what the function returned that got done() and this object. */
+    pmix_status_t wait(pmix_status_t begun)
+    {
+        if (begun == PMIX_OPERATION_SUCCEEDED) {
+            return PMIX_SUCCESS;
+        }
+        if (begun != PMIX_SUCCESS) {
+            return begun;
+        }
+        std::unique_lock lock(mutex_);
+        news_.wait(lock, [this] { return status_.has_value(); });
+        return *status_;
+    }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable news_;
+    std::optional<pmix_status_t> status_;
+};
+
+/* ---- The description of a world --------------------------------------------------------- */
+
+pmix_proc_t process(const std::string &space, int rank)
+{
+    pmix_proc_t proc{};
+    std::strncpy(proc.nspace, space.c_str(), sizeof(proc.nspace) - 1);
+    proc.rank = static_cast<pmix_rank_t>(rank);
+    return proc;
+}
+
+/* "a,b" with the hosts; "0,1;2,3" with the ranks of each. */
+std::string hosts_of(const World &world)
+{
+    std::vector<std::string> hosts;
+    for (const WorldNode &node : world.nodes) {
+        hosts.push_back(node.host);
+    }
+    return fmt::format("{}", fmt::join(hosts, ","));
+}
+
+std::string ranks_of(const World &world)
+{
+    std::vector<std::string> nodes;
+    for (const WorldNode &node : world.nodes) {
+        nodes.push_back(fmt::format("{}", fmt::join(node.ranks, ",")));
+    }
+    return fmt::format("{}", fmt::join(nodes, ";"));
+}
+
+template <typename Generate>
+std::string expression(Generate generate, const std::string &text)
+{
+    char *made = nullptr;
+    if (generate(text.c_str(), &made) != PMIX_SUCCESS || made == nullptr) {
+        fail("PMIx makes no expression for '{}'", text);
+    }
+    std::string result = made;
+    std::free(made);
+    return result;
+}
+
+InfoList rank_info(const WorldNode &node, std::size_t index, std::uint32_t node_number)
+{
+    const auto local = static_cast<std::uint16_t>(index);
+    const auto rank = static_cast<std::uint32_t>(node.ranks.at(index));
+    InfoList info;
+
+    CKPT_EXPECT(index <= std::numeric_limits<std::uint16_t>::max());
+    info.add_rank(PMIX_RANK, rank);
+    info.add_number(PMIX_APPNUM, 0);
+    info.add_number(PMIX_GLOBAL_RANK, rank);
+    info.add_number(PMIX_APP_RANK, rank);
+    info.add_local(PMIX_LOCAL_RANK, local);
+    info.add_local(PMIX_NODE_RANK, local);
+    info.add_number(PMIX_NODEID, node_number);
+    info.add_text(PMIX_HOSTNAME, node.host);
+    info.add_number(PMIX_REINCARNATION, 0);
+    return info;
+}
+
+void add_sizes(InfoList &info, const World &world)
+{
+    const auto all = static_cast<std::uint32_t>(world.size());
+    const auto local = static_cast<std::uint32_t>(world.here().ranks.size());
+
+    info.add_number(PMIX_UNIV_SIZE, all);
+    info.add_number(PMIX_JOB_SIZE, all);
+    info.add_number(PMIX_MAX_PROCS, all);
+    info.add_number(PMIX_LOCAL_SIZE, local);
+    info.add_number(PMIX_NODE_SIZE, local);
+    info.add_number(PMIX_NUM_NODES, static_cast<std::uint32_t>(world.nodes.size()));
+    info.add_number(PMIX_JOB_NUM_APPS, 1);
+    info.add_number(PMIX_APPNUM, 0);
+    info.add_number(PMIX_NODEID, static_cast<std::uint32_t>(world.own_node));
+}
+
+template <typename Library>
+InfoList describe(const Library &library, const World &world)
+{
+    const std::vector<int> &local = world.here().ranks;
+    InfoList info;
+
+    add_sizes(info, world);
+    info.add_text(PMIX_JOBID, world.name);
+    info.add_flag(PMIX_SPAWNED, false);
+    info.add_text(PMIX_LOCAL_PEERS, fmt::format("{}", fmt::join(local, ",")));
+    info.add_rank(PMIX_LOCALLDR, static_cast<pmix_rank_t>(local.front()));
+    info.add_expression(PMIX_NODE_MAP, expression(library.generate_regex, hosts_of(world)));
+    info.add_expression(PMIX_PROC_MAP, expression(library.generate_ppn, ranks_of(world)));
+    info.add_text(PMIX_TMPDIR, world.directory);
+    info.add_text(PMIX_NSDIR, world.directory);
+    for (std::size_t node = 0; node < world.nodes.size(); node++) {
+        for (std::size_t i = 0; i < world.nodes[node].ranks.size(); i++) {
+            info.add_list(PMIX_PROC_DATA, rank_info(world.nodes[node], i,
+                                                    static_cast<std::uint32_t>(node)));
+        }
+    }
+    return info;
+}
+
+/* Open MPI's launcher sets these variables, which programs and their scripts use. */
+std::vector<std::string> open_mpi_variables(const World &world, int rank, std::size_t local)
+{
+    const std::size_t here = world.here().ranks.size();
+    return {fmt::format("OMPI_COMM_WORLD_SIZE={}", world.size()),
+            fmt::format("OMPI_COMM_WORLD_RANK={}", rank),
+            fmt::format("OMPI_COMM_WORLD_LOCAL_SIZE={}", here),
+            fmt::format("OMPI_COMM_WORLD_LOCAL_RANK={}", local),
+            fmt::format("OMPI_COMM_WORLD_NODE_RANK={}", local),
+            fmt::format("OMPI_UNIVERSE_SIZE={}", world.size()),
+            /* Without these Open MPI 4.1 regards a process that orted has not started as the
+             * only one of its job. Open MPI 5.0 does not read them. */
+            "OMPI_MCA_schizo=^orte", "OMPI_MCA_ess=pmi"};
+}
+
+} // namespace
+
+/* ---- The server ------------------------------------------------------------------------- */
+
+PmixServer::PmixServer(const std::string &library, const std::filesystem::path &directory,
+                       const std::string &host, Happened happened)
+    : library_(std::make_unique<Library>(library))
+{
+    static Module module = callbacks();
+    static Shared state;
+    InfoList info;
+
+    CKPT_EXPECT(shared == nullptr);
+    state.happened = std::move(happened);
+    info.add_text(PMIX_SERVER_TMPDIR, directory);
+    info.add_text(PMIX_SYSTEM_TMPDIR, directory);
+    info.add_text(PMIX_HOSTNAME, host);
+    shared = &state;
+    const pmix_status_t status = library_->init(&module.known, info.data(), info.size());
+    if (status != PMIX_SUCCESS) {
+        shared = nullptr;
+        fail("the PMIx server does not start: {}", library_->error_string(status));
+    }
+}
+
+PmixServer::~PmixServer()
+{
+    while (!worlds_.empty()) { /* libpmix removes the ranks' segments, if they have left any */
+        remove(std::string(worlds_.begin()->first));
+    }
+    (void)library_->finalize(); /* fails only if the server has not started */
+    shared = nullptr;
+}
+
+std::string PmixServer::version() const
+{
+    return library_->get_version();
+}
+
+std::vector<std::string> PmixServer::environment_of(const World &world, int rank) const
+{
+    const pmix_proc_t proc = process(world.name, rank);
+    const auto found = std::ranges::find(world.here().ranks, rank);
+    const auto local = static_cast<std::size_t>(found - world.here().ranks.begin());
+    std::vector<std::string> variables = open_mpi_variables(world, rank, local);
+    char **made = nullptr;
+    const pmix_status_t status = library_->setup_fork(&proc, &made);
+
+    for (char **entry = made; entry != nullptr && *entry != nullptr; entry++) {
+        variables.emplace_back(*entry);
+        std::free(*entry);
+    }
+    std::free(made);
+    if (status != PMIX_SUCCESS) {
+        fail("PMIx makes no variables for rank {}: {}", rank, library_->error_string(status));
+    }
+    return variables;
+}
+
+std::map<int, std::vector<std::string>> PmixServer::add(const World &world)
+{
+    require_valid(world);
+    if (worlds_.contains(world.name)) {
+        fail("world {} is known already", world.name);
+    }
+    const std::vector<int> &local = world.here().ranks;
+    InfoList info = describe(*library_, world);
+    Operation added;
+    pmix_status_t status = added.wait(
+        library_->add_space(world.name.c_str(), static_cast<int>(local.size()), info.data(),
+                            info.size(), Operation::done, &added));
+    if (status != PMIX_SUCCESS) {
+        fail("PMIx refuses world {}: {}", world.name, library_->error_string(status));
+    }
+    worlds_.emplace(world.name, world);
+    {
+        std::lock_guard lock(shared.load()->mutex);
+        shared.load()->here[world.name] = {local.begin(), local.end()};
+    }
+    std::map<int, std::vector<std::string>> environments;
+    try {
+        for (int rank : local) {
+            const pmix_proc_t proc = process(world.name, rank);
+            Operation client;
+            status = client.wait(library_->add_client(&proc, getuid(), getgid(), nullptr,
+                                                      Operation::done, &client));
+            if (status != PMIX_SUCCESS) {
+                fail("PMIx refuses rank {} of world {}: {}", rank, world.name,
+                     library_->error_string(status));
+            }
+            environments.emplace(rank, environment_of(world, rank));
+        }
+    } catch (...) {
+        remove(world.name);
+        throw;
+    }
+    CKPT_INVARIANT(environments.size() == local.size());
+    return environments;
+}
+
+void PmixServer::remove(const std::string &name)
+{
+    const auto world = worlds_.find(name);
+    if (world == worlds_.end()) {
+        fail("there is no world {}", name);
+    }
+    for (int rank : world->second.here().ranks) {
+        const pmix_proc_t proc = process(name, rank);
+        Operation gone;
+        library_->remove_client(&proc, Operation::done, &gone);
+        (void)gone.wait(PMIX_SUCCESS); /* deregistering cannot fail */
+    }
+    worlds_.erase(world);
+    Operation removed;
+    library_->remove_space(name.c_str(), Operation::done, &removed);
+    (void)removed.wait(PMIX_SUCCESS);
+    std::lock_guard lock(shared.load()->mutex);
+    shared.load()->here.erase(name);
+}
+
+} // namespace ckpt::world

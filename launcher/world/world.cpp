@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * world.cpp - checks the description of a world.
+ */
+#include "world/world.hpp"
+
+#include "common/error.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace ckpt::world
+{
+
+namespace
+{
+
+constexpr std::size_t longest_name = 255; /* PMIX_MAX_NSLEN */
+
+bool is_usable_host(const std::string &host)
+{
+    /* PMIx lists hosts with commas, and its expressions use brackets. */
+    return !host.empty() && host.find_first_of(", []") == host.npos;
+}
+
+} // namespace
+
+int World::size() const
+{
+    return std::accumulate(nodes.begin(), nodes.end(), 0, [](int sum, const WorldNode &node) {
+        return sum + static_cast<int>(node.ranks.size());
+    });
+}
+
+void require_valid(const World &world)
+{
+    if (!world.name.starts_with("ckpt-") || world.name.size() > longest_name) {
+        fail("the name of a world is ckpt-..., with {} characters at most", longest_name);
+    }
+    if (world.own_node >= world.nodes.size()) {
+        fail("world {} has no node {}", world.name, world.own_node);
+    }
+    std::vector<int> ranks;
+    for (const WorldNode &node : world.nodes) {
+        if (!is_usable_host(node.host)) {
+            fail("world {}: '{}' cannot be the name of a node", world.name, node.host);
+        }
+        if (node.ranks.empty() || !std::ranges::is_sorted(node.ranks)) {
+            fail("world {}: the ranks of {} are missing or not in order", world.name, node.host);
+        }
+        ranks.insert(ranks.end(), node.ranks.begin(), node.ranks.end());
+    }
+    std::ranges::sort(ranks);
+    for (std::size_t i = 0; i < ranks.size(); i++) {
+        if (ranks[i] != static_cast<int>(i)) {
+            fail("world {}: rank {} is missing, or not the only one", world.name, i);
+        }
+    }
+}
+
+} // namespace ckpt::world

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`ckpt run -n RANKS PROGRAM`: ckpt starts the ranks of a job itself."""
+
+import contextlib
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from ckpttest import non_mpi, processes, programs
+from ckpttest.lab import Lab
+from ckpttest.mpis import OPENMPI4, OPENMPI5
+from ckpttest.settings import APPS, TIMEOUT
+
+MPIS = [OPENMPI4] + ([OPENMPI5] if OPENMPI5.installed else [])
+RANKS = 3
+
+
+@pytest.fixture(name="lab", params=MPIS, ids=lambda mpi: mpi.name)
+def lab_with_library(request, tmp_path):
+    """A lab whose jobs run over an Open MPI that no launcher names."""
+    settings = request.param.settings()
+    if request.param.prefix:
+        settings["CKPT_LIBMPI"] = f"{request.param.prefix}/lib/libmpi.so.40"
+        settings["OPAL_PREFIX"] = request.param.prefix
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    lab = Lab(tmp_path, request.param.mpirun, TMPDIR=str(temporary), **settings)
+    lab.seen = set(leftovers(temporary))
+    yield lab
+    lab.close()
+
+
+def leftovers(temporary):
+    """Returns files of launches outside of the jobs' directories that no process maps."""
+    maps = ""
+    for path in Path("/proc").glob("[0-9]*/maps"):
+        with contextlib.suppress(OSError):  # the process has ended
+            maps += path.read_text(encoding="utf-8", errors="replace")
+    shared = [str(path) for path in Path("/dev/shm").glob("*_segment.*")]
+    return [path for path in shared if path not in maps] + [
+        str(path) for path in temporary.iterdir()
+    ]
+
+
+def is_clean(lab):
+    """Whether this launch has left nothing."""
+    return set(leftovers(lab.directory / "tmp")) <= lab.seen
+
+
+def start(lab, *command, options=(), ranks=RANKS):
+    """Starts `ckpt run -n RANKS command`."""
+    return non_mpi.start(lab, *command, options=["-n", ranks, *options])
+
+
+def nobody_is_left(lab, job):
+    """Whether all processes of the launch end; the agent does so a moment later."""
+    started = processes.started_with("CKPT_DIR", lab.environment()["CKPT_DIR"])
+    return processes.wait_until_gone([pid for pid in started if pid != job.pid], TIMEOUT)
+
+
+def rank_processes(lab, job):
+    """Returns the process ids of the ranks."""
+    found = non_mpi.wait_until(job, lambda: non_mpi.status(lab))
+    return [rank["pid"] for rank in found["ranks"]]
+
+
+def process_named(job, name):
+    """Returns the process id of the one process of the job with this name."""
+    (found,) = [pid for pid in processes.descendants(job.pid) if processes.name_of(pid) == name]
+    return found
+
+
+def test_every_rank_runs_once_with_its_variables(lab):
+    """Programs and scripts use the variables of Open MPI's launcher. What follows the program
+    belongs to it."""
+    script = 'echo "$OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE: $1 $2"; test $# = 2'
+    job = start(lab, "sh", "-c", script, "sh", "-n", "7")
+    assert job.finish() == 0, job.lines
+    said = sorted(line for line in job.lines if " of " in line)
+    assert said == [f"{rank} of {RANKS}: -n 7" for rank in range(RANKS)]
+
+
+def test_dashes_may_be_left_out(lab):
+    """With -n it is clear where the program begins."""
+    done = lab.ckpt("run", "-n", 2, "--name", non_mpi.name(lab), "echo", "-n", "word--")
+    assert (done.returncode, done.stdout) == (0, "word--word--"), done
+    done = lab.ckpt("run", "-n", 2, "--nothing", "echo")
+    assert done.returncode == 2 and "no option --nothing" in done.stderr, done
+
+
+def test_other_launchers_are_refused(lab):
+    done = lab.ckpt("run", "-n", 2, "--", "mpirun", "-n", 2, "true")
+    assert done.returncode == 2 and "-n starts the ranks itself" in done.stderr, done
+
+
+@pytest.mark.parametrize(
+    "how, code, text",
+    [
+        ("killed", 137, "was ended by signal 9"),
+        ("exit", 3, "ended with code 3"),
+        ("abort", 5, "ended with code 5"),
+        ("finalized", 4, "ended with code 4"),
+        ("unfinalized", 1, "ended without MPI_Finalize"),
+    ],
+)
+def test_the_first_failure_ends_the_launch(lab, how, code, text):
+    """The exit code is that of the rank. Nothing is left."""
+    job = start(lab, APPS / "ends", how, options=["--max-restarts", 0, "--no-fresh-start"])
+    assert job.finish() == code, job.lines
+    assert [line for line in job.lines if "rank 1 " in line and text in line], job.lines
+    assert nobody_is_left(lab, job)
+    assert is_clean(lab)
+
+
+def test_a_missing_program_is_named(lab):
+    job = start(lab, lab.work / "missing")
+    assert job.finish() != 0
+    assert [line for line in job.lines if "missing" in line], job.lines
+    assert is_clean(lab)
+
+
+@pytest.mark.parametrize("victim", ["rank", "launcher"])
+def test_a_killed_job_comes_back(lab, victim):
+    """It is restarted from its checkpoint, without mpirun. When the launcher is killed, its ranks
+    run on, and must end before others take their place."""
+    program = programs.traffic(1500, RANKS)
+    expected = lab.run_native(program).answer
+    job = start(lab, *program.argv)
+    job.wait_for(program.progress)
+    ranks = rank_processes(lab, job)
+    non_mpi.save(lab)
+    if victim == "rank":
+        processes.kill(ranks[1])
+    else:
+        processes.kill(process_named(job, "ckpt-launch"))
+    assert processes.wait_until_gone(ranks, TIMEOUT)
+    lines = job.succeed(3 * TIMEOUT)
+    assert program.answer(lines, lab.work) == expected
+    assert [line for line in lines if "restart 1 of" in line], lines
+    assert not [pid for pid in ranks if processes.is_alive(pid)]
+
+
+def test_ranks_run_on_without_their_server(lab):
+    """ckpt-world is needed to begin and to end; a checkpoint does not need it."""
+    stop = lab.work / "stop"
+    program = programs.traffic(0, RANKS, stop)
+    job = start(lab, *program.argv)
+    job.wait_for(program.progress)
+    processes.kill(process_named(job, "ckpt-world"))
+    job.wait_for("ckpt-world has ended; the ranks run on")
+    non_mpi.save(lab)
+    stop.touch()
+    job.succeed()
+    assert [line for line in job.lines if line.startswith("OK")], job.lines
+
+
+def test_a_signal_ends_all(lab):
+    """The launch ends by the signal's code, and is not restarted."""
+    program = programs.traffic(0, RANKS, lab.work / "stop")
+    job = start(lab, *program.argv)
+    job.wait_for(program.progress)
+    ranks = rank_processes(lab, job)
+    os.kill(job.pid, signal.SIGTERM)
+    assert job.finish() == 128 + signal.SIGTERM
+    assert processes.wait_until_gone(ranks, TIMEOUT)
+    assert nobody_is_left(lab, job)
+    assert is_clean(lab)
+
+
+def test_ranks_that_ignore_the_end_are_killed(lab):
+    job = start(lab, "sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.1; done")
+    job.wait_for("ready", count=RANKS)
+    started = time.monotonic()
+    os.kill(job.pid, signal.SIGTERM)
+    assert job.finish() == 128 + signal.SIGTERM
+    assert time.monotonic() - started < TIMEOUT
+    assert nobody_is_left(lab, job)
+
+
+def test_swapped_out_and_back(lab):
+    stop = lab.work / "stop"
+    program = programs.traffic(0, RANKS, stop)
+    job = start(lab, *program.argv)
+    job.wait_for(program.progress)
+    before = rank_processes(lab, job)
+    assert lab.ckpt("swap", non_mpi.name(lab)).returncode == 0
+    assert nobody_is_left(lab, job)
+    assert lab.ckpt("resume", non_mpi.name(lab)).returncode == 0
+    assert set(rank_processes(lab, job)).isdisjoint(before)
+    stop.touch()
+    lines = job.succeed()
+    assert [line for line in lines if line.startswith("OK")], lines
+
+
+def test_a_checkpoint_restarts_under_either_launcher(lab):
+    """The recorded launcher is the default; mpirun takes over its options."""
+    program = programs.traffic(0, RANKS, lab.work / "stop")
+    job = start(lab, *program.argv, options=["--max-restarts", 0])
+    job.wait_for(program.progress)
+    assert lab.ckpt("checkpoint", "--kill", non_mpi.name(lab)).returncode == 0
+    job.finish()
+    (lab.work / "stop").touch()
+    for options in ([], ["--mpirun", lab.mpirun]):
+        again = lab.ckpt("restart", non_mpi.name(lab), *options, timeout=3 * TIMEOUT)
+        lines = again.stdout.splitlines()
+        assert again.returncode == 0, again
+        assert [line for line in lines if line.startswith("OK")], again
+
+
+def test_input_goes_to_rank_0(lab, tmp_path):
+    """Each line once, also over a restart."""
+    count = 400
+    text = tmp_path / "input"
+    text.write_text("".join(f"{line} words\n" for line in range(count)))
+    program = [APPS / "reader", count, 3000]
+    command = [lab.ckpt_program, "run", "-n", RANKS, "--name", non_mpi.name(lab), "--", *program]
+    with text.open("rb") as source:
+        job = lab._start(command, {}, source)  # pylint: disable=protected-access
+        job.wait_for(r"^step 100\b")
+        ranks = rank_processes(lab, job)
+        non_mpi.save(lab)
+        job.wait_for(r"^step 150\b")
+        processes.kill(ranks[1])
+        lines = job.succeed(3 * TIMEOUT)
+    assert [line for line in lines if line.startswith("OK")], lines
