@@ -11,24 +11,29 @@ import pytest
 
 from ckpttest import non_mpi, processes, programs
 from ckpttest.lab import Lab
-from ckpttest.mpis import OPENMPI4, OPENMPI5
+from ckpttest.mpis import MPICH, OPENMPI4, OPENMPI5
 from ckpttest.settings import APPS, TIMEOUT
 
-MPIS = [OPENMPI4] + ([OPENMPI5] if OPENMPI5.installed else [])
+MPIS = [mpi for mpi in (OPENMPI4, OPENMPI5, MPICH) if mpi.installed]
 RANKS = 3
 
 
 @pytest.fixture(name="lab", params=MPIS, ids=lambda mpi: mpi.name)
 def lab_with_library(request, tmp_path):
-    """A lab whose jobs run over an Open MPI that no launcher names."""
-    settings = request.param.settings()
-    if request.param.prefix:
-        settings["CKPT_LIBMPI"] = f"{request.param.prefix}/lib/libmpi.so.40"
-        settings["OPAL_PREFIX"] = request.param.prefix
+    """A lab whose jobs run over a library that no launcher names; native runs use an mpirun of
+    Open MPI."""
+    mpi = OPENMPI4 if request.param is MPICH else request.param
+    settings = mpi.settings()
+    if request.param is MPICH:
+        settings["CKPT_LIBMPI"] = f"{MPICH.prefix}/lib/libmpi.so.12"
+    elif mpi.prefix:
+        settings["CKPT_LIBMPI"] = f"{mpi.prefix}/lib/libmpi.so.40"
+        settings["OPAL_PREFIX"] = mpi.prefix
     temporary = tmp_path / "tmp"
     temporary.mkdir()
-    lab = Lab(tmp_path, request.param.mpirun, TMPDIR=str(temporary), **settings)
+    lab = Lab(tmp_path, mpi.mpirun, TMPDIR=str(temporary), **settings)
     lab.seen = set(leftovers(temporary))
+    lab.other_launcher = request.param.mpirun
     yield lab
     lab.close()
 
@@ -74,9 +79,12 @@ def process_named(job, name):
 
 
 def test_every_rank_runs_once_with_its_variables(lab):
-    """Programs and scripts use the variables of Open MPI's launcher. What follows the program
-    belongs to it."""
-    script = 'echo "$OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE: $1 $2"; test $# = 2'
+    """Programs and scripts use the variables of the library's own launcher. What follows the
+    program belongs to it."""
+    variables = ("PMI_RANK", "PMI_SIZE")
+    if "mpich" not in lab.environment().get("CKPT_LIBMPI", ""):
+        variables = ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")
+    script = 'echo "${} of ${}: $1 $2"; test $# = 2'.format(*variables)
     job = start(lab, "sh", "-c", script, "sh", "-n", "7")
     assert job.finish() == 0, job.lines
     said = sorted(line for line in job.lines if " of " in line)
@@ -101,7 +109,7 @@ def test_other_launchers_are_refused(lab):
     [
         ("killed", 137, "was ended by signal 9"),
         ("exit", 3, "ended with code 3"),
-        ("abort", 5, "ended with code 5"),
+        ("abort", 5, "has called MPI_Abort with code 5"),
         ("finalized", 4, "ended with code 4"),
         ("unfinalized", 1, "ended without MPI_Finalize"),
     ],
@@ -196,14 +204,14 @@ def test_swapped_out_and_back(lab):
 
 
 def test_a_checkpoint_restarts_under_either_launcher(lab):
-    """The recorded launcher is the default; mpirun takes over its options."""
+    """The recorded launcher is the default; another one takes over its options."""
     program = programs.traffic(0, RANKS, lab.work / "stop")
     job = start(lab, *program.argv, options=["--max-restarts", 0])
     job.wait_for(program.progress)
     assert lab.ckpt("checkpoint", "--kill", non_mpi.name(lab)).returncode == 0
     job.finish()
     (lab.work / "stop").touch()
-    for options in ([], ["--mpirun", lab.mpirun]):
+    for options in ([], ["--mpirun", lab.other_launcher]):
         again = lab.ckpt("restart", non_mpi.name(lab), *options, timeout=3 * TIMEOUT)
         lines = again.stdout.splitlines()
         assert again.returncode == 0, again

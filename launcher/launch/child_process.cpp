@@ -50,6 +50,7 @@ bool take_input(int input)
 
     (void)close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC); /* Linux 5.11 */
     if (take_input(start.input) &&
+        (start.endpoint < 0 || fcntl(start.endpoint, F_SETFD, 0) == 0) &&
         (start.directory.empty() || chdir(start.directory.c_str()) == 0) &&
         sigprocmask(SIG_SETMASK, &start.mask, nullptr) == 0) {
         (void)execvpe(argv[0], argv.data(), environment.data());

@@ -24,14 +24,15 @@ struct ChildStart {
     std::filesystem::path directory; /* empty: that of this process */
     sigset_t mask;                   /* blocked signals */
     int input = -1;                  /* its standard input; -1: /dev/null */
+    int endpoint = -1;               /* another descriptor that it inherits; -1: none */
 };
 
 class ChildProcess
 {
   public:
     /*
-     * Starts the child in a process group of its own. It inherits standard output and error, and
-     * no other descriptor. Returns when the program is being executed. Throws Error if it cannot
+     * Starts the child in a process group of its own. It inherits standard output and error, the
+     * endpoint, and no other descriptor. Returns when the program is being executed. Throws Error if it cannot
      * be. Only for a process with one thread.
      */
     explicit ChildProcess(const ChildStart &start);

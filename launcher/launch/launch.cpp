@@ -34,6 +34,7 @@ namespace
 
 /* Time for a rank to end after SIGTERM. */
 constexpr auto grace_period = std::chrono::seconds(5);
+constexpr int exit_code_mask = 0xff;
 
 /* Variables of an outer launcher (srun, mpirun), which would confuse the MPI library. Those
  * of users (PMIX_MCA_...) stay. */
@@ -85,6 +86,20 @@ world::World world_of(const LaunchOptions &options, const std::filesystem::path 
     return world;
 }
 
+/* Whether the ranks load MPICH. Otherwise they load Open MPI (mpi-plugin/lower/library.c). */
+bool uses_mpich(const LaunchOptions &options)
+{
+    const std::string variable = "CKPT_LIBMPI=";
+    std::string library;
+
+    for (const std::string &entry : merged(own_environment(), options.variables)) {
+        if (entry.starts_with(variable)) {
+            library = std::filesystem::path(entry.substr(variable.size())).filename();
+        }
+    }
+    return library.starts_with("libmpi.so.12") || library.starts_with("libmpich.");
+}
+
 std::vector<std::string> server_command(const LaunchOptions &options,
                                         const std::filesystem::path &libraries)
 {
@@ -118,9 +133,12 @@ Launch::Launch(LaunchOptions options, const std::filesystem::path &libraries)
 void Launch::received(const world::Message &message)
 {
     if (std::holds_alternative<world::Started>(message)) {
-        if (!server_.send(world::Register{world_of(options_, server_.directory())})) {
+        if (!server_.send(world::Register{world_of(options_, server_.directory()),
+                                          uses_mpich(options_)})) {
             obstacle_ = "ckpt-world has ended";
         }
+    } else if (const auto *endpoint = std::get_if<world::Endpoint>(&message)) {
+        endpoints_[endpoint->rank] = server_.take_descriptor();
     } else if (const auto *answer = std::get_if<world::Registered>(&message)) {
         start_ranks(*answer);
     } else if (const auto *refusal = std::get_if<world::Refused>(&message)) {
@@ -152,7 +170,9 @@ void Launch::rank_event(const world::RankEvent &event)
     case world::RankEvent::Kind::finalized:
         connected_.erase(event.rank);
         break;
-    case world::RankEvent::Kind::aborted: /* the process says how it ends */
+    case world::RankEvent::Kind::aborted: /* MPICH's rank waits for its end */
+        rank_failed(event.rank, event.status == 0 ? 1 : event.status & exit_code_mask,
+                    fmt::format("has called MPI_Abort with code {}", event.status));
         break;
     case world::RankEvent::Kind::lost:
         connected_.erase(event.rank);
@@ -172,6 +192,11 @@ void Launch::start_rank(int rank, const std::vector<std::string> &variables)
     start.directory = options_.directory;
     start.mask = signals_.mask_before();
     start.input = rank == 0 ? STDIN_FILENO : -1;
+    const Fd endpoint = std::move(endpoints_[rank]);
+    if (endpoint) {
+        start.endpoint = endpoint.get();
+        start.environment.push_back(fmt::format("PMI_FD={}", endpoint.get()));
+    }
     const auto [place, is_new] = ranks_.emplace(rank, ChildProcess(start));
     CKPT_INVARIANT(is_new);
     if (!server_.send(world::Process{world_name(), rank, place->second.pid()})) {

@@ -49,6 +49,7 @@ class Launch
     EventLoop loop_;
     SignalDescriptor signals_;
     WorldServer server_;
+    std::map<int, Fd> endpoints_;       /* by rank, until it is started */
     std::map<int, ChildProcess> ranks_; /* by rank: those that run */
     std::set<int> connected_;           /* ranks between MPI_Init and MPI_Finalize */
     std::set<int> lost_;                /* ranks that have gone without MPI_Finalize */

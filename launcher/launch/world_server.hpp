@@ -36,6 +36,8 @@ class WorldServer
     const std::filesystem::path &directory() const { return directory_; }
     /* Returns false if the server has gone. */
     [[nodiscard]] bool send(const world::Message &message) { return channel_->send(message); }
+    /* See world::Channel. */
+    Fd take_descriptor() { return channel_->take_descriptor(); }
 
   private:
     std::filesystem::path directory_;

@@ -9,11 +9,13 @@
 
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <string_view>
 #include <utility>
 
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 namespace ckpt::world
 {
@@ -53,10 +55,54 @@ void Channel::take_all()
     }
 }
 
+namespace
+{
+
+/* Room for the control message with one descriptor. */
+union Control {
+    cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+} // namespace
+
+/* Like recv(2). Each message has one descriptor at most, and ends what one call receives. */
+ssize_t Channel::receive(std::span<char> bytes)
+{
+    Control control{};
+    iovec place{bytes.data(), bytes.size()};
+    msghdr header{};
+    header.msg_iov = &place;
+    header.msg_iovlen = 1;
+    header.msg_control = &control;
+    header.msg_controllen = sizeof control;
+    const ssize_t got = recvmsg(socket_.get(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+    for (cmsghdr *one = got < 0 ? nullptr : CMSG_FIRSTHDR(&header); one != nullptr;
+         one = CMSG_NXTHDR(&header, one)) {
+        if (one->cmsg_level == SOL_SOCKET && one->cmsg_type == SCM_RIGHTS) {
+            int descriptor = -1;
+            std::memcpy(&descriptor, CMSG_DATA(one), sizeof descriptor);
+            descriptors_.emplace_back(descriptor);
+        }
+    }
+    return got;
+}
+
+Fd Channel::take_descriptor()
+{
+    if (descriptors_.empty()) {
+        return Fd();
+    }
+    Fd first = std::move(descriptors_.front());
+    descriptors_.pop_front();
+    return first;
+}
+
 void Channel::read()
 {
     std::array<char, 65536> bytes{};
-    const ssize_t got = recv(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    const ssize_t got = receive(bytes);
 
     if (got > 0) {
         frames_.add(std::string_view(bytes.data(), static_cast<std::size_t>(got)));
@@ -68,14 +114,24 @@ void Channel::read()
     }
 }
 
-bool Channel::send(const Message &message)
+bool Channel::send(const Message &message, int descriptor)
 {
-    const std::string frame = to_frame(message);
+    std::string frame = to_frame(message);
     std::size_t sent = 0;
+    Control control{};
 
+    control.header = {CMSG_LEN(sizeof descriptor), SOL_SOCKET, SCM_RIGHTS};
+    std::memcpy(CMSG_DATA(&control.header), &descriptor, sizeof descriptor);
     while (socket_ && sent < frame.size()) {
-        const ssize_t now =
-            ::send(socket_.get(), frame.data() + sent, frame.size() - sent, MSG_NOSIGNAL);
+        iovec place{frame.data() + sent, frame.size() - sent};
+        msghdr header{};
+        header.msg_iov = &place;
+        header.msg_iovlen = 1;
+        if (descriptor >= 0 && sent == 0) {
+            header.msg_control = &control;
+            header.msg_controllen = sizeof control;
+        }
+        const ssize_t now = sendmsg(socket_.get(), &header, MSG_NOSIGNAL);
         if (now < 0 && errno != EINTR) {
             return false; /* read() learns why */
         }

@@ -7,7 +7,9 @@
 #include "common/event_loop.hpp"
 #include "world/world_message.hpp"
 
+#include <deque>
 #include <functional>
+#include <span>
 
 namespace ckpt::world
 {
@@ -25,11 +27,16 @@ class Channel
     Channel(const Channel &) = delete;
     Channel &operator=(const Channel &) = delete;
 
-    /* Waits until the message is on its way. Returns false if the other end has gone. */
-    [[nodiscard]] bool send(const Message &message);
+    /* Waits until the message is on its way. descriptor: passed with it; -1: none. Returns false if
+     * the other end has gone. */
+    [[nodiscard]] bool send(const Message &message, int descriptor = -1);
+    /* Returns the descriptor that was passed with a message (Endpoint), in the order of messages;
+     * empty if there is none. */
+    Fd take_descriptor();
     bool is_open() const { return static_cast<bool>(socket_); }
 
   private:
+    ssize_t receive(std::span<char> bytes);
     void read();
     void take_all();
     void close(const std::string &why);
@@ -39,6 +46,7 @@ class Channel
     Received received_;
     Closed closed_;
     FrameReader frames_;
+    std::deque<Fd> descriptors_; /* received, but not taken */
 };
 
 } // namespace ckpt::world

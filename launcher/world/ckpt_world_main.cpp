@@ -13,6 +13,7 @@
 #include "common/invariant.hpp"
 #include "common/pidfd.hpp"
 #include "world/channel.hpp"
+#include "world/pmi_server.hpp"
 #include "world/pmix_server.hpp"
 
 #include <CLI/CLI.hpp>
@@ -130,16 +131,37 @@ class WorldService
     void take(const Register &order)
     {
         try {
-            say(Registered{order.world.name, server_.add(order.world)});
+            say(Registered{order.world.name,
+                           order.has_pmi ? add_pmi(order.world) : server_.add(order.world)});
         } catch (const Error &problem) {
             say(Refused{order.world.name, problem.what()});
         }
     }
 
+    std::map<int, std::vector<std::string>> add_pmi(const World &world)
+    {
+        std::map<int, std::vector<std::string>> environments;
+
+        require_valid(world);
+        const auto [place, is_new] = pmi_.try_emplace(
+            world.name, loop_, world, [this](const RankEvent &event) { events_.add(event); });
+        if (!is_new) {
+            fail("world {} is known already", world.name);
+        }
+        for (int rank : world.here().ranks) {
+            const Fd endpoint = place->second.take_endpoint(rank);
+            (void)channel_.send(Endpoint{world.name, rank}, endpoint.get());
+            environments[rank] = pmi_variables(world, rank);
+        }
+        return environments;
+    }
+
     void take(const Forget &order)
     {
         try {
-            server_.remove(order.name);
+            if (pmi_.erase(order.name) == 0) {
+                server_.remove(order.name);
+            }
             std::erase_if(connected_, [&](const Rank &rank) { return rank.first == order.name; });
         } catch (const Error &problem) {
             say(Refused{order.name, problem.what()});
@@ -192,6 +214,7 @@ class WorldService
     std::set<Rank> connected_;
     std::map<Rank, Fd> processes_; /* pidfds of those that run */
     PmixServer server_;
+    std::map<std::string, PmiServer> pmi_; /* by name of the world */
     Channel channel_;
 };
 

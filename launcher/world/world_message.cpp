@@ -37,6 +37,7 @@ json json_of(const Register &message)
             {"name", message.world.name},
             {"nodes", nodes},
             {"own node", message.world.own_node},
+            {"pmi", message.has_pmi},
             {"directory", message.world.directory.string()}};
 }
 
@@ -56,6 +57,11 @@ json json_of(const Forget &message)
 json json_of(const Started &message)
 {
     return {{"type", "started"}, {"version", message.version}, {"library", message.library}};
+}
+
+json json_of(const Endpoint &message)
+{
+    return {{"type", "endpoint"}, {"name", message.name}, {"rank", message.rank}};
 }
 
 json json_of(const Registered &message)
@@ -93,7 +99,7 @@ Message register_of(const json &object)
         world.nodes.push_back(
             {node.at("host").get<std::string>(), node.at("ranks").get<std::vector<int>>()});
     }
-    return Register{std::move(world)};
+    return Register{std::move(world), object.at("pmi").get<bool>()};
 }
 
 Message registered_of(const json &object)
@@ -131,6 +137,9 @@ Message message_of(const json &object)
     if (type == "started") {
         return Started{object.at("version").get<std::string>(),
                        object.at("library").get<std::string>()};
+    }
+    if (type == "endpoint") {
+        return Endpoint{object.at("name").get<std::string>(), object.at("rank").get<int>()};
     }
     if (type == "registered") {
         return registered_of(object);

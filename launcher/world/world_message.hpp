@@ -25,6 +25,7 @@ namespace ckpt::world
 /* From the client: registers a world. A world can be registered while others run. */
 struct Register {
     World world;
+    bool has_pmi = false; /* its ranks use MPICH, which needs PMI-1 instead of PMIx */
 };
 /* From the client: the process of a rank on this node. The server stays as long as it lives. */
 struct Process {
@@ -42,10 +43,17 @@ struct Started {
     std::string version; /* of ckpt */
     std::string library; /* the PMIx library, with its version */
 };
+/* From the server, before Registered, for each rank on this node if it needs one: a descriptor that
+ * its process has to inherit. It is passed with the message. */
+struct Endpoint {
+    std::string name;
+    int rank = 0;
+};
 /* From the server: the answer to Register. */
 struct Registered {
     std::string name;
-    /* The variables ("NAME=VALUE") of each rank on this node, by rank. */
+    /* The variables ("NAME=VALUE") of each rank on this node, by rank. With an endpoint, PMI_FD has
+     * to be added (pmi_space.hpp). */
     std::map<int, std::vector<std::string>> environments;
 };
 /* From the server: a request has failed. name: of the world, "" if that is not the cause. */
@@ -68,7 +76,7 @@ struct RankEvent {
     std::string text;
 };
 
-using Message = std::variant<Register, Process, Forget, Started, Registered, Refused, RankEvent>;
+using Message = std::variant<Register, Process, Forget, Started, Endpoint, Registered, Refused, RankEvent>;
 
 /* Longest frame: a world of 100,000 ranks fits. */
 constexpr std::size_t longest_frame = std::size_t{64} << 20;

@@ -24,11 +24,11 @@ std::string page_of(const std::string &name)
     return read_text_file(std::filesystem::exists(made) ? made : page, "manual page");
 }
 
-/* Options that a page describes: lines ".It Fl -name". */
+/* Options that a page describes: lines ".It Fl -name" or ".It Fl n , Fl -name". */
 std::set<std::string> documented_options(const std::string &page)
 {
     std::set<std::string> options;
-    static const std::regex item("\\n\\.It Fl (-[a-z-]+)");
+    static const std::regex item("\\n\\.It (?:Fl [a-z] , )?Fl (-[a-z-]+)");
     for (std::sregex_iterator found(page.begin(), page.end(), item), end;
          found != end; ++found) {
         options.insert("-" + (*found)[1].str());
