@@ -56,7 +56,7 @@ bool take_input(int input)
         (void)execvpe(argv[0], argv.data(), environment.data());
     }
     const int error = errno;
-    (void)!write(report, &error, sizeof error); /* nobody else can be told */
+    (void)!write(report, &error, sizeof error); /* the parent has ended */
     _exit(127);
 }
 

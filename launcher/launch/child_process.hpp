@@ -31,9 +31,9 @@ class ChildProcess
 {
   public:
     /*
-     * Starts the child in a process group of its own. It inherits standard output and error, the
-     * endpoint, and no other descriptor. Returns when the program is being executed. Throws Error if it cannot
-     * be. Only for a process with one thread.
+     * Starts the child in a new process group. It inherits standard output and error, the
+     * endpoint, and no other descriptor. Returns when the program is being executed. Throws Error
+     * if it cannot be. Only for a process with one thread.
      */
     explicit ChildProcess(const ChildStart &start);
 

@@ -36,8 +36,8 @@ namespace
 constexpr auto grace_period = std::chrono::seconds(5);
 constexpr int exit_code_mask = 0xff;
 
-/* Variables of an outer launcher (srun, mpirun), which would confuse the MPI library. Those
- * of users (PMIX_MCA_...) stay. */
+/* Variables of an outer launcher (srun, mpirun), which would confuse the MPI library. Users
+ * set PMIX_MCA_... themselves. */
 bool is_of_launcher(std::string_view entry)
 {
     for (std::string_view prefix : {"PMIX_", "PMI_", "OMPI_COMM_WORLD_", "OMPI_MCA_ess_base_",

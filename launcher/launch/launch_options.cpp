@@ -24,7 +24,7 @@ std::string_view name_of(std::string_view entry)
     return entry.substr(0, entry.find('='));
 }
 
-/* -x NAME passes on a variable of this process; the ranks inherit all of them. */
+/* -x NAME passes on a variable of this process. The ranks inherit all variables anyway. */
 void drop_inherited(std::vector<std::string> &variables)
 {
     std::erase_if(variables,

@@ -120,7 +120,8 @@ std::string PmiSpace::answer_to(const std::string &command, const Words &words)
         return "";
     }
     /* MPI_Comm_spawn, MPI_Publish_name, MPI_Lookup_name: their answers are called alike. */
-    return fmt::format("cmd={}_result rc=-1 msg=not_supported", command.substr(0, command.find('_')));
+    const std::string verb = command.substr(0, command.find('_'));
+    return fmt::format("cmd={}_result rc=-1 msg=not_supported", verb);
 }
 
 PmiSpace::Outcome PmiSpace::enter_barrier(int rank)

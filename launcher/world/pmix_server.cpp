@@ -8,8 +8,8 @@
  */
 #include "world/pmix_server.hpp"
 
-#include "common/dynamic_library.hpp"
 #include "common/invariant.hpp"
+#include "world/dynamic_library.hpp"
 #include "world/info_list.hpp"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ namespace ckpt::world
 
 class PmixServer::Library
 {
-    DynamicLibrary library_; /* first: the functions are looked up in it */
+    DynamicLibrary library_; /* before the functions, which it looks up */
 
   public:
     explicit Library(const std::string &path)

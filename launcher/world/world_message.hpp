@@ -3,7 +3,7 @@
  * world_message.hpp - messages between ckpt-world and its client, and their frames.
  *
  * A frame is a length (32 bits, little endian) and a JSON object in CBOR. Both programs are of
- * the same installation, so the format has no version of its own; the first frame has ckpt's.
+ * the same installation, so the first frame has the version of ckpt, and frames have none.
  */
 #pragma once
 
@@ -76,7 +76,8 @@ struct RankEvent {
     std::string text;
 };
 
-using Message = std::variant<Register, Process, Forget, Started, Endpoint, Registered, Refused, RankEvent>;
+using Message = std::variant<Register, Process, Forget, Started, Endpoint, Registered, Refused,
+                             RankEvent>;
 
 /* Longest frame: a world of 100,000 ranks fits. */
 constexpr std::size_t longest_frame = std::size_t{64} << 20;

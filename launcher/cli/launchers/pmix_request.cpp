@@ -11,8 +11,8 @@
 
 #include "cli/base/command.hpp"
 #include "cli/launchers/pmix_server_file.hpp"
-#include "common/dynamic_library.hpp"
 #include "common/processes.hpp"
+#include "world/dynamic_library.hpp"
 
 #include <fmt/format.h>
 #include <pmix_tool.h>
