@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ckpttest import mpis, programs
+from ckpttest import mpis, processes, programs
 
 # Open MPI says which components it finds, opens and closes.
 VERBOSE = {"OMPI_MCA_pml_base_verbose": "10", "OMPI_MCA_btl_base_verbose": "10"}
@@ -186,3 +186,21 @@ def test_component_is_gone(lab, native, components):
     assert any("--components search" in line for line in second.lines), second.lines
     third = last_part(lab, "--components", "search", **path)
     assert lab.answer(program, first, second, third) == native(program).answer
+
+
+def test_component_is_gone_under_run(lab, native, components):
+    """ckpt run itself restarts without the names."""
+    program = programs.ring(1500)
+    path = component_path(components)
+    program.prepare(lab.work)
+    run = [lab.ckpt_program, "run", "--name", "job", "--"]
+    # pylint: disable-next=protected-access
+    job = lab._start([*run, *lab.mpirun_command(program)], path)
+    job.wait_for(program.progress, count=3)
+    lab.ckpt_json("checkpoint", "job")
+    (components / "mca_btl_tcp.so").unlink()
+    processes.kill(job.ranks()[0])
+    job.wait_for("no rank has come back; in the next restart the MPI library searches")
+    job.wait_for(program.progress)
+    job.succeed()
+    assert lab.answer(program, job) == native(program).answer
