@@ -302,6 +302,28 @@ anything else that differs in a replay.
 """,
     ),
     Setting(
+        "--components",
+        on=("run", "tune", "restart"),
+        type="word",
+        value="WHICH",
+        default="former",
+        words=("former", "search"),
+        readers=(PROCESS,),
+        restart=KEPT,
+        help="Components of Open MPI after a restart: former, those of the job until then, or "
+        "search, as at a first start",
+        manual="""\
+Which components (pml, btl, mtl) Open MPI opens when the job is restarted.
+.Ql former
+(the default): a rank opens only those that its library had chosen before, if the library, its
+settings, the devices of the node and the number of ranks there are the same.
+Then MPI_Init takes a small part of the time.
+.Ql search :
+the library opens all that are installed, and chooses again.
+Parameters that the user or the launcher sets are not changed.
+""",
+    ),
+    Setting(
         "--stagger",
         on=JOB,
         type="stagger",
@@ -1515,6 +1537,9 @@ each rank takes its checkpoint at once.
 INTERNALS = (
     Internal("CKPT_NON_MPI", (PROCESS,), RECORDED, "The process that is saved without MPI."),
     Internal("CKPT_APPEND", (LAUNCHER,), RECORDED, "Output files that a new launcher continues."),
+    Internal(
+        "CKPT_COMPONENTS_FAILED", (PROCESS,), NEVER, "The former components may have failed."
+    ),
     Internal("CKPT_GATHER", (RESTART,), RECORDED, "File through which nodes find the gatherer."),
     Internal("CKPT_INPUT", (PROCESS,), RECORDED, "What becomes of the launch's standard input."),
     Internal("CKPT_OUTPUT", (PROCESS,), RECORDED, "The launcher's standard output and error."),

@@ -12,11 +12,12 @@
 #include "base/invariant.h"
 #include "ckpt/failure.h"
 #include "ckpt/snapshot.h"
+#include "lower/components.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define CKPT_LOWER_VERSION 6u
+#define CKPT_LOWER_VERSION 7u
 
 struct ckpt_lower {
     uint32_t version;
@@ -84,6 +85,15 @@ struct ckpt_lower {
      * pointer set. */
     void (*heed_launcher)(const char *control);
 
+    /* The components that the library has open, after its MPI_Init; and a variable of the lower
+     * half's environment, before: lower/host/host_components.h. */
+    int (*components)(struct ckpt_components *found);
+    int (*set_variable)(const char *name, const char *value);
+
+    /* Set by the upper half: a line that ckpt-host writes to standard error if the library ends
+     * the process while *last_words is not NULL. NULL: none. */
+    const char *const volatile *last_words;
+
     struct ckpt_failure failure;
 };
 
@@ -92,7 +102,7 @@ _Static_assert(offsetof(struct ckpt_lower, version) == 0 &&
                    offsetof(struct ckpt_lower, status) == 12 &&
                    offsetof(struct ckpt_lower, back) == 88,
                "the same in all versions");
-_Static_assert(offsetof(struct ckpt_lower, failure) == 192 && CKPT_LOWER_VERSION == 6u,
+_Static_assert(offsetof(struct ckpt_lower, failure) == 216 && CKPT_LOWER_VERSION == 7u,
                "another layout is another version");
 
 /* The wait loop ended because *interrupt became non-zero; the request is still

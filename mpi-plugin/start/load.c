@@ -14,6 +14,7 @@
 #include "runtime/crossing.h"
 #include "runtime/runtime.h"
 #include "runtime/state.h"
+#include "start/components.h"
 #include "task/threads.h"
 
 #include <errno.h>
@@ -53,6 +54,7 @@ static void fill_table(const char *library)
     ckpt_lower.invariant_failed = ckpt_invariant_failed;
     ckpt_lower.armed = &ckpt_checkpoint.armed;
     ckpt_lower.open = &ckpt_rank_cut_open;
+    ckpt_lower.last_words = ckpt_components_last_words();
 }
 
 int ckpt_load(char *const environment[], uint64_t vdso, struct ckpt_failure *failure)
@@ -93,12 +95,28 @@ int ckpt_load(char *const environment[], uint64_t vdso, struct ckpt_failure *fai
     return 0;
 }
 
+/* Calls MPI_Init_thread of the library, with the components of the former world if it would
+ * choose them again. Returns its code. */
+static int init_library(int *provided)
+{
+    const int is_named = ckpt_components_name();
+    int code;
+
+    CKPT_CALL(code, Init_thread, NULL, NULL, ckpt_thread_level, provided);
+    if (is_named) {
+        ckpt_components_named(code);
+    } else if (code == MPI_SUCCESS) {
+        ckpt_components_learn();
+    }
+    return code;
+}
+
 /* Returns 0 or -errno with a reason. */
 static int init_lower(struct ckpt_failure *failure)
 {
     int code, provided;
 
-    CKPT_CALL(code, Init_thread, NULL, NULL, ckpt_thread_level, &provided);
+    code = init_library(&provided);
     if (code != MPI_SUCCESS) {
         return ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
                            "MPI_Init_thread of the MPI library failed, code %d",

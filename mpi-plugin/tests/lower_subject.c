@@ -55,6 +55,8 @@ enum function {
     GUEST_THREADS,
     GUEST_SIGNALS,
     GUEST_YIELDS,
+    GUEST_VARIABLE,
+    GUEST_END,
     FUNCTIONS,
 };
 static const char *const function_names[] = {
@@ -71,10 +73,13 @@ static const char *const function_names[] = {
     "guest_threads",
     "guest_signals",
     "guest_yields",
+    "guest_variable",
+    "guest_end",
 };
-static const char *const object_names[] = {"ompi_mpi_comm_world",
-                                           "ompi_mpi_byte"};
-static void *function[FUNCTIONS], *object[2];
+static const char *const object_names[] = {"ompi_mpi_comm_world", "ompi_mpi_byte", "guest_case"};
+#define OBJECTS 3
+static void *function[FUNCTIONS], *object[OBJECTS];
+static const char *volatile last_words;
 static volatile int interrupt, armed, is_open;
 static struct ckpt_lower lower;
 static const char *host;
@@ -102,7 +107,7 @@ static int load(const char *library, struct ckpt_failure *failure)
 {
     memset(&lower, 0, sizeof(lower));
     lower.function_count = FUNCTIONS;
-    lower.object_count = 2;
+    lower.object_count = OBJECTS;
     lower.function_names = function_names;
     lower.object_names = object_names;
     lower.function = function;
@@ -111,8 +116,24 @@ static int load(const char *library, struct ckpt_failure *failure)
     lower.interrupt = &interrupt;
     lower.armed = &armed;
     lower.open = &is_open;
+    lower.last_words = &last_words;
     return ckpt_lower_load(&lower, host, environ, getauxval(AT_SYSINFO_EHDR),
                            failure);
+}
+
+/* One pml, and the btl that every rank has. */
+static void check_real_components(void)
+{
+    static struct ckpt_components found;
+    const int error = BELOW(lower.components(&found));
+
+    CHECK(error == 0, "error %d", error);
+    CHECK(found.names[CKPT_FRAMEWORK_PML][0] != '\0' &&
+              strchr(found.names[CKPT_FRAMEWORK_PML], ',') == NULL,
+          "pml %s", found.names[CKPT_FRAMEWORK_PML]);
+    CHECK(strstr(found.names[CKPT_FRAMEWORK_BTL], "self") != NULL, "btl %s",
+          found.names[CKPT_FRAMEWORK_BTL]);
+    CHECK(strchr(found.files, '/') != NULL, "files %s", found.files);
 }
 
 static void load_and_init(void)
@@ -128,6 +149,7 @@ static void load_and_init(void)
     CHECK(lower.thread_pointer != ckpt_thread_pointer_get(), "one half only");
     CHECK(function[NONE] == NULL, "a function that does not exist");
     CHECK(BELOW(((init_t)function[INIT])(NULL, NULL)) == 0, "MPI_Init");
+    check_real_components();
 }
 
 static int number(enum function which)
@@ -430,6 +452,45 @@ static void check_yields(void)
     CHECK(ckpt_host_yield_moment(5000, 0) == CKPT_MOMENT_NS, "no processor");
 }
 
+/* The components that are open, in each list of tests/guest_variables.c; and a variable for the
+ * library, which the application does not get. */
+static void check_components(void)
+{
+    typedef int (*variable_t)(const char *, const char *);
+    static struct ckpt_components found;
+    int *which = object[2];
+
+    CHECK(which != NULL, "no guest_case");
+    CHECK(BELOW(lower.components(&found)) == 0, "not told");
+    CHECK(strcmp(found.names[CKPT_FRAMEWORK_PML], "ob1") == 0, "%s", found.names[0]);
+    CHECK(strcmp(found.names[CKPT_FRAMEWORK_BTL], "self,sm,two_words") == 0, "%s",
+          found.names[1]);
+    CHECK(found.names[CKPT_FRAMEWORK_MTL][0] == '\0', "%s", found.names[2]);
+    CHECK(strcmp(found.files, "/a (b)/x.conf,/c/y.conf,/c/z.conf") == 0, "%s", found.files);
+    *which = 1;
+    CHECK(BELOW(lower.components(&found)) == -E2BIG, "too long");
+    *which = 2;
+    CHECK(BELOW(lower.components(&found)) == -EPROTO, "a value in quotes");
+    *which = 0;
+    CHECK(BELOW(lower.set_variable("OMPI_MCA_btl", "self,sm")) == 0, "not set");
+    CHECK(BELOW(((variable_t)function[GUEST_VARIABLE])("OMPI_MCA_btl", "self,sm")) == 1,
+          "another value");
+    CHECK(getenv("OMPI_MCA_btl") == NULL, "the application has it, too");
+}
+
+/* The library ends the process, with a line of the upper half only if there is one. */
+static void mode_last_words(void)
+{
+    typedef int (*end_t)(int);
+    struct ckpt_failure failure;
+
+    CHECK(load("./lower_guest.so", &failure) == 0, "%s", failure.text);
+    if (getenv("GUEST_SILENT") == NULL) {
+        last_words = "this was the reason\n";
+    }
+    BELOW(((end_t)function[GUEST_END])(7));
+}
+
 /* Loads a library that tries everything. */
 static void mode_guest(void)
 {
@@ -450,6 +511,7 @@ static void mode_guest(void)
         CHECK(wrong == NULL, "%s: %s", function_names[i], wrong);
     }
     check_yields();
+    check_components();
     CHECK(sbrk(0) == heap_end, "the program break has moved");
     read_signals(&signals_now);
     CHECK(memcmp(&signals, &signals_now, sizeof(signals)) == 0, "signals");
@@ -642,6 +704,7 @@ int main(int argc, char **argv)
                  {"busy", mode_busy},
                  {"failures", mode_failures},
                  {"guest", mode_guest},
+                 {"last-words", mode_last_words},
                  {"pair", mode_pair}};
 
     CHECK(argc == 3, "usage: lower_subject HOST MODE");

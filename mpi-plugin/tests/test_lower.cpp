@@ -75,6 +75,17 @@ TEST(Lower, KeepsAnyLibraryToItself)
     EXPECT_EQ(run("timeout 60 ./lower_subject ./ckpt-host guest", output), 0);
 }
 
+TEST(Lower, SaysWhyTheLibraryEndsTheProcess)
+{
+    const std::string end = "timeout 60 ./lower_subject ./ckpt-host last-words";
+    std::string output, silent;
+
+    EXPECT_EQ(run(end, output), 7);
+    EXPECT_EQ(output, "this was the reason\n");
+    EXPECT_EQ(run("GUEST_SILENT=1 " + end, silent), 7);
+    EXPECT_EQ(silent, "");
+}
+
 TEST(Lower, TwoRanksExchangeMessages)
 {
     std::string output;

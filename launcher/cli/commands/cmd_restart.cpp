@@ -48,6 +48,7 @@ class RestartCommand : public Command
         add_option(app, "--verify", verify_);
         add_option(app, "--key", key_);
         add_option(app, "--files", files_);
+        settings::declare(app, components_setting(), components_, settings::Target::keeps_empty);
         add_option(app, "--force", force_);
         add_option(app, "--print", print_);
     }
@@ -70,6 +71,9 @@ class RestartCommand : public Command
         options.options = rest;
         options.libraries = library_directory();
         options.current = ckpt_variables(environ);
+        if (!components_.empty()) { /* else the recorded value remains */
+            options.current[components_setting().variable] = components_;
+        }
         const RestartInput input = restart_input(found.directories, checkpoint);
         options.supervision[CKPT_INPUT_VARIABLE] = input.variable;
         options.supervision[owner_variable] = token_;
@@ -101,6 +105,11 @@ class RestartCommand : public Command
     }
 
   private:
+    static const settings::Setting &components_setting()
+    {
+        return settings::option_of("restart", "--components");
+    }
+
     /* Returns the checkpoint that was found. If the user asked for the newest and
      * it is unusable, returns an older one. */
     Checkpoint verified(const FoundCheckpoint &found, journal::Files files) const
@@ -170,6 +179,7 @@ class RestartCommand : public Command
     std::string mpirun_;
     std::string key_;
     std::string files_;
+    std::string components_;
     std::string verify_;
     std::string token_ = make_owner_token();
     bool force_ = false;

@@ -51,6 +51,8 @@ using std::chrono::steady_clock;
 namespace
 {
 
+constexpr const char *components_failed_variable = "CKPT_COMPONENTS_FAILED";
+
 std::optional<LaunchLine> try_parse(const Words &command)
 {
     try {
@@ -247,6 +249,9 @@ Invocation JobRun::restart_now(const Checkpoint &checkpoint)
         options.current[name] = value;
     }
     options.supervision = supervision();
+    if (checkpoint.number <= failed_to_come_) { /* newer ones have other components */
+        options.supervision[components_failed_variable] = "1";
+    }
     has_other_nodes_ = false;
     next_from_ = checkpoint;
     if (nodes_.differs()) {
@@ -400,7 +405,11 @@ Ending JobRun::launch(const Invocation &invocation)
     options.acts_for_launcher = acts_for_launcher_;
     options.started_socket = started_socket(options_.directories, options_.job);
     options.launches = [this](pid_t launcher) { own_launcher(launcher); };
-    options.ranks_have_come = [this] { input_->ranks_have_come(); };
+    have_ranks_come_ = false;
+    options.ranks_have_come = [this] {
+        have_ranks_come_ = true;
+        input_->ranks_have_come();
+    };
     options.ends_unprotected = options_.ends_unprotected;
     options.warnings = batch_.warning_signals();
     options.swaps = options_.swaps;

@@ -109,6 +109,7 @@ class JobRun
     std::optional<Words> nodes_to_move_to(int signal);
     bool take_nodes_between(int signal);
     bool take_job_control(int signal);
+    void suspect_components();
     static std::chrono::milliseconds time_to_fence(const Ending &ending);
     void say_end(int code, const std::string &why) const;
     void open_input(bool is_resumed);
@@ -149,6 +150,9 @@ class JobRun
     std::optional<Failure> salvage_;
     std::optional<JobInput> input_; /* during run() */
     bool has_launched_ = false;
+    bool have_ranks_come_ = false; /* in the last launch */
+    /* A restart from this checkpoint has failed before a rank came back; 0: none. */
+    std::uint64_t failed_to_come_ = 0;
     bool has_all_input_ = false;           /* the checkpoint of this launch has all of the input */
     std::set<std::uint64_t> not_replayed_; /* checkpoints from which a replay has failed */
 };

@@ -18,6 +18,13 @@
 namespace ckpt::cli
 {
 
+namespace
+{
+
+constexpr const char *components_variable = "CKPT_COMPONENTS";
+
+} // namespace
+
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
@@ -211,6 +218,24 @@ Failure JobRun::cause_of(const Ending &ending)
     return failure;
 }
 
+/* A restart whose ranks did not even come back may have failed because of the components that the
+ * ranks named to their MPI library: they may be of no use any more. Then the next restart from this
+ * checkpoint lets the library search. */
+void JobRun::suspect_components()
+{
+    const auto setting = options_.settings.find(components_variable);
+    const bool can_be_named = launcher_of(options_.command.at(0)) == Launcher::open_mpi &&
+                              (setting == options_.settings.end() || setting->second != "search");
+
+    if (have_ranks_come_ || !next_from_ || !can_be_named || last_ <= failed_to_come_) {
+        return;
+    }
+    CKPT_INVARIANT(next_from_->number == last_);
+    failed_to_come_ = last_;
+    fmt::print(stderr, "ckpt: no rank has come back; in the next restart the MPI library searches "
+                       "for its components\n");
+}
+
 std::optional<Invocation> JobRun::after_failure(const Ending &ending)
 {
     Failure failure = repeat_while_unusable([&] { return cause_of(ending); });
@@ -234,6 +259,7 @@ std::optional<Invocation> JobRun::after_failure(const Ending &ending)
         return std::nullopt;
     }
     CKPT_INVARIANT(policy_.restarts() <= policy_.limits().restarts);
+    suspect_components();
     fmt::print(stderr, "ckpt: {}; restart {} of at most {}, from {}\n",
                ending.failure ? failure.text()
                               : fmt::format("the job ended with code {}", ending.exit_code),

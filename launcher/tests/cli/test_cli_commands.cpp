@@ -63,6 +63,7 @@ std::string value_of(const settings::Setting &setting)
 {
     const std::pair<const char *, const char *> values[] = {
         {"CKPT_CODEC", "lz4"},
+        {"CKPT_COMPONENTS", "search"},
         {"CKPT_DIR", "/a,/b"},
         {"CKPT_FABRIC", "tcp"},
         {"CKPT_PROTOCOL", "cl"},
@@ -152,6 +153,8 @@ TEST_F(Options, AreChecked)
         {"tune", "--name", "a/b"},
         {"tune", "--timeout", "-1"},
         {"tune", "--windows", "open"},
+        {"run", "--components", "all", "--", "true"},
+        {"restart", "--components", "none"},
         {"run"},
         {"run", "--"},
         {"run", "mpirun"},

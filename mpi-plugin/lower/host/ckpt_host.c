@@ -13,12 +13,14 @@
 #include "lower/start.h"
 
 #include "lower/host/host_children.h"
+#include "lower/host/host_components.h"
 #include "lower/host/host_descriptors.h"
 #include "lower/host/host_launch.h"
 #include "lower/host/host_lend.h"
 #include "lower/host/host_library.h"
 #include "lower/host/host_memory.h"
 #include "lower/host/host_pmix.h"
+#include "lower/host/host_process.h"
 #include "lower/host/host_threads.h"
 #include "lower/host/host_yield.h"
 #include "lower/host/services.h"
@@ -67,6 +69,7 @@ int main(int argc, char **argv)
         ckpt_invariant_report_to(table->invariant_failed);
         ckpt_host_launch_open();
         ckpt_host_yield_open(table);
+        ckpt_host_last_words(table->last_words);
         table->status = open_library(table, argv[0]);
     }
     table->ranges = ckpt_host_ranges;
@@ -75,6 +78,8 @@ int main(int argc, char **argv)
     table->owns_descriptor = ckpt_host_owns_descriptor;
     table->owns_process = ckpt_host_owns_process;
     table->heed_launcher = ckpt_host_pmix_open;
+    table->components = ckpt_host_components;
+    table->set_variable = ckpt_host_set_variable;
     table->thread_pointer = ckpt_thread_pointer_get();
     table->back(table);
     abort(); /* back() does not return */

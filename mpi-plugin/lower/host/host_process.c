@@ -16,6 +16,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -26,6 +27,13 @@ void ckpt_host_loading(struct ckpt_lower *table)
 {
     CKPT_INVARIANT(table == NULL || loading == NULL); /* one library at a time */
     loading = table;
+}
+
+static const char *const volatile *last_words; /* NULL: none, ever */
+
+void ckpt_host_last_words(const char *const volatile *words)
+{
+    last_words = words;
 }
 
 /* Makes the load fail if the library ends the process while it is loaded, so
@@ -41,6 +49,9 @@ static void refuse_to_end(const char *how)
         table->status = -ENOTSUP;
         loading = NULL;
         table->back(table);
+    }
+    if (last_words != NULL && *last_words != NULL) {
+        (void)ckpt_sys_write(STDERR_FILENO, *last_words, strlen(*last_words));
     }
 }
 

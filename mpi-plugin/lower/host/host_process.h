@@ -16,4 +16,10 @@
  */
 void ckpt_host_loading(struct ckpt_lower *table);
 
+/*
+ * If the library ends the process while *words is not NULL, that line is written to standard error.
+ * words: struct ckpt_lower; NULL: never. Context: normal (lower half).
+ */
+void ckpt_host_last_words(const char *const volatile *words);
+
 #endif
