@@ -7,8 +7,9 @@ import sys
 import time
 
 import pytest
+from test_encryption import make_key
 
-from ckpttest import non_mpi, processes, programs
+from ckpttest import mpis, non_mpi, processes, programs
 from ckpttest.job import JobError
 from ckpttest.settings import TIMEOUT
 
@@ -257,6 +258,57 @@ def test_moved_and_discarded_memory_of_ranks(lab, native):
     last = lab.restart(CKPT_LAZY="always")
     last.succeed()
     assert lab.answer(program, job, again, last) == native(program).answer
+
+
+@pytest.mark.parametrize("mpi", [mpis.OPENMPI5, mpis.MPICH], ids=lambda mpi: mpi.name)
+def test_other_libraries(tmp_path, native, mpi):
+    if not mpi.installed:
+        pytest.skip(f"{mpi.name} is not installed (see setup)")
+    program = programs.memory(SIZE // 2, 40, pause_us=20000)
+    lab = mpis.Crossing(tmp_path, mpi, mpi).lab
+    try:
+        job = lab.start(program)
+        job.wait_for(program.progress)
+        lab.checkpoint(job)
+        job.kill()
+        again = lab.restart(CKPT_LAZY="always")
+        again.succeed()
+        assert lab.answer(program, job, again) == native(program).answer
+    finally:
+        lab.close()
+
+
+def test_encrypted_checkpoint(lab, native, tmp_path):
+    key = make_key(tmp_path / "key")
+    program = programs.memory(SIZE // 2, 40, pause_us=20000)
+    job = lab.start(program, CKPT_KEY=key)
+    job.wait_for(program.progress)
+    lab.checkpoint(job)
+    job.kill()
+    again = lab.restart(CKPT_LAZY="always", CKPT_KEY=key)
+    again.succeed()
+    assert lab.answer(program, job, again) == native(program).answer
+
+
+def test_ckpt_run_restarts_lazily_again(lab):
+    """It also restarts a program that has lost its page server."""
+    (lab.work / "go").touch()
+    answer = [line for line in non_mpi.lines_of(*words(lab, "none")) if "step" not in line]
+    (lab.work / "go").unlink()
+    fault = {"CKPT_FAULT": "pages-on-demand"}
+    job = non_mpi.start(lab, *words(lab, "none"), options=["--lazy=always"], **fault)
+    job.wait_for("^step")
+    non_mpi.process_of(lab, job)
+    non_mpi.save(lab)
+    non_mpi.kill(lab, job)
+    job.wait_for("restart 1 of")
+    (server,) = wait_for_page_servers(lab, job)
+    processes.kill(server)
+    job.wait_for("signal 9 has ended the page server")
+    job.wait_for("restart 2 of")
+    wait_for_page_servers(lab, job)
+    (lab.work / "go").touch()
+    assert answer_of(job) == answer
 
 
 def test_damage_ends_all_ranks(lab):
