@@ -146,16 +146,14 @@ Place place_of(const Manifest &manifest, const Place &in_launch)
     return alone ? Place{} : in_launch;
 }
 
-/* Says why all memory comes before the program runs. Throws Error if the user does not want that.
- */
+/* Says why all memory of this rank comes before the program runs. Throws Error if the user does not
+ * want that. */
 void forgo_laziness(Laziness wanted, const Place &place, const std::string &why)
 {
     if (wanted == Laziness::always) {
         ckpt::refuse(CKPT_REFUSAL_OTHER_KERNEL, "no lazy restart: {}", why);
     }
-    if (place.rank == 0) {
-        fmt::print(stderr, "ckpt-restart: not lazy: {}\n", why);
-    }
+    fmt::print(stderr, "ckpt-restart: rank {}: not lazy: {}\n", place.rank, why);
 }
 
 /* Lets a page server provide the large regions of the process, if the user wants that and the host
@@ -174,13 +172,17 @@ std::set<std::size_t> begin_lazily(Process &process, const NodeFileReader &reade
         forgo_laziness(wanted, place, why);
         return {};
     }
-    const auto regions = ckpt::restart::lazy_regions(image, reader.chunk_size());
-    if (!regions.empty()) {
-        process.use_page_server(
-            faults, ckpt::restart::start_page_server(
-                        {reader, place.rank},
-                        ckpt::restart::missing_pages(image, regions, reader.chunk_size()), faults,
-                        inherited));
+    auto regions = ckpt::restart::lazy_regions(image, reader.chunk_size());
+    try {
+        if (!regions.empty()) {
+            const auto missing =
+                ckpt::restart::missing_pages(image, regions, reader.chunk_size());
+            process.use_page_server(faults, ckpt::restart::start_page_server(
+                                                {reader, place.rank}, missing, faults, inherited));
+        }
+    } catch (const ckpt::Error &error) {
+        forgo_laziness(wanted, place, error.what());
+        regions.clear();
     }
     return regions;
 }
@@ -228,7 +230,9 @@ int main(int argc, char **argv)
     Place place;
     try {
         execute_without_preloaded(argv);
-        const std::set<int> inherited = ckpt::restart::inherited_descriptors();
+        const bool may_be_lazy = ckpt::restart::laziness_of_environment() != Laziness::no;
+        const std::set<int> inherited =
+            may_be_lazy ? ckpt::restart::inherited_descriptors() : std::set<int>();
         ckpt_tell_started();
         ckpt::spare_address_space();
         ckpt::use_image_key(ckpt::key_source_of_environment());

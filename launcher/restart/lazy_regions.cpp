@@ -19,7 +19,7 @@ namespace ckpt::restart
 namespace
 {
 
-/* Reading less takes no longer than the faults for it. */
+/* Bytes. The faults for a smaller region would take as long as reading it. */
 constexpr std::uint64_t least_content = 1u << 20;
 
 bool has(const ckpt_region &region, std::uint64_t address)

@@ -29,8 +29,8 @@ Laziness laziness_of_environment();
 std::string obstacle_to_laziness(const RankImage &image);
 
 /*
- * Returns the indices of the regions whose pages can come later: large private ones that neither
- * the restart program nor the kernel reads before. chunk_size: of the image's file.
+ * Returns the indices of the regions whose pages can come later: large private memory. The restart
+ * program itself does not read it. chunk_size: of the image's file.
  */
 std::set<std::size_t> lazy_regions(const RankImage &image, std::uint64_t chunk_size);
 

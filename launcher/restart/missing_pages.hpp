@@ -40,7 +40,7 @@ class MissingPages
     /* The pages have their content now, or their content is of no use any more. */
     void remove(const ckpt_range &range);
 
-    /* The program has moved this memory; what was missing at the new place is gone. */
+    /* The program has moved this memory. It needs no page that was missing at the new place. */
     void move(std::uint64_t from, std::uint64_t to, std::uint64_t size);
 
     /* Returns the piece with this address; nothing if the page there is not missing. */

@@ -42,7 +42,7 @@ struct Inheritance {
     const MissingPages &missing;
     const Fd &faults;
     pid_t pid;  /* of the restarted process */
-    Fd process; /* pidfd of it */
+    Fd process; /* its pidfd */
     Fd connection;
 };
 

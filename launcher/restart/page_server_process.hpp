@@ -34,8 +34,8 @@ struct PageSource {
 
 /*
  * Starts both. faults: a userfaultfd of this process (FaultDescriptor::make), which stays open
- * here. inherited: the page server closes these. Returns this process's end of the connection with the
- * page server (libckpt/memory/lazy_pages.h). Throws Error. There must be no other thread.
+ * here. inherited: the page server closes these. Returns this process's end of the connection with
+ * the page server (libckpt/memory/lazy_pages.h). Throws Error. There must be no other thread.
  */
 Fd start_page_server(const PageSource &source, const MissingPages &missing, const Fd &faults,
                      const std::set<int> &inherited);

@@ -197,13 +197,14 @@ void Process::load_memory(const NodeFileReader &reader, int rank,
 void Process::use_page_server(const Fd &faults, const Fd &server)
 {
     CKPT_EXPECT(lazy_.empty() && faults && server);
+    std::vector<Fd> lifted;
     for (const Fd *fd : {&faults, &server}) {
-        lazy_.emplace_back(
-            ::fcntl(fd->get(), F_DUPFD_CLOEXEC, first_free_descriptor(image_)));
-        if (!lazy_.back()) {
+        lifted.emplace_back(::fcntl(fd->get(), F_DUPFD_CLOEXEC, first_free_descriptor(image_)));
+        if (!lifted.back()) {
             fail_errno(errno, "a descriptor for the page server cannot be had");
         }
     }
+    lazy_ = std::move(lifted);
     ckpt_restore_page_server(restore_.get(), lazy_[0].get(), lazy_[1].get());
 }
 
