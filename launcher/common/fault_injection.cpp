@@ -67,6 +67,8 @@ constexpr std::string_view known_faults[] = {
     /* The coordinating agent dies after it has begun a phase and informed the ranks. */
     "agent-in-align", "agent-in-stop", "agent-in-drain", "agent-in-save", "agent-in-open",
     "agent-in-cut", "agent-in-log", "agent-in-write", "agent-in-commit", "agent-in-undo",
+    "pages-on-demand", /* the page server of a lazy restart fills only what is touched, until the
+                          rank waits for everything */
     /* A restart dies while it rolls back files: */
     "rollback-before-record",  /* everything is checked, nothing is recorded */
     "rollback-after-record",   /* the redo record is on disk */

@@ -14,7 +14,10 @@
 #include "image/seal/image_key.hpp"
 #include "image/store/manifest.hpp"
 #include "image/store/piece_chain.hpp"
+#include "restart/fault_descriptor.hpp"
+#include "restart/lazy_regions.hpp"
 #include "restart/node_rendezvous.hpp"
+#include "restart/page_server_process.hpp"
 #include "restart/place.hpp"
 #include "restart/process.hpp"
 
@@ -33,14 +36,18 @@ extern "C" {
 #include <ctime>
 #include <exception>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace
 {
 
 using ckpt::fail;
+using ckpt::Fd;
 using ckpt::Manifest;
 using ckpt::NodeFileReader;
+using ckpt::restart::FaultDescriptor;
+using ckpt::restart::Laziness;
 using ckpt::restart::Place;
 using ckpt::restart::Process;
 
@@ -139,8 +146,49 @@ Place place_of(const Manifest &manifest, const Place &in_launch)
     return alone ? Place{} : in_launch;
 }
 
+/* Says why all memory of this rank comes before the program runs. Throws Error if the user does not
+ * want that. */
+void forgo_laziness(Laziness wanted, const Place &place, const std::string &why)
+{
+    if (wanted == Laziness::always) {
+        ckpt::refuse(CKPT_REFUSAL_OTHER_KERNEL, "no lazy restart: {}", why);
+    }
+    fmt::print(stderr, "ckpt-restart: rank {}: not lazy: {}\n", place.rank, why);
+}
+
+/* Lets a page server provide the large regions of the process, if the user wants that and the host
+ * allows it. Returns these regions. */
+std::set<std::size_t> begin_lazily(Process &process, const NodeFileReader &reader,
+                                   const Place &place, const std::set<int> &inherited)
+{
+    const Laziness wanted = ckpt::restart::laziness_of_environment();
+    const ckpt::RankImage &image = reader.rank(place.rank);
+    if (wanted == Laziness::no) {
+        return {};
+    }
+    std::string why = ckpt::restart::obstacle_to_laziness(image);
+    const Fd faults = why.empty() ? FaultDescriptor::make(&why) : Fd();
+    if (!faults) {
+        forgo_laziness(wanted, place, why);
+        return {};
+    }
+    auto regions = ckpt::restart::lazy_regions(image, reader.chunk_size());
+    try {
+        if (!regions.empty()) {
+            const auto missing =
+                ckpt::restart::missing_pages(image, regions, reader.chunk_size());
+            process.use_page_server(faults, ckpt::restart::start_page_server(
+                                                {reader, place.rank}, missing, faults, inherited));
+        }
+    } catch (const ckpt::Error &error) {
+        forgo_laziness(wanted, place, error.what());
+        regions.clear();
+    }
+    return regions;
+}
+
 [[noreturn]] void restart(const std::string &directory, const Place &in_launch,
-                          char **arguments)
+                          const std::set<int> &inherited, char **arguments)
 {
     std::uint64_t started = now();
     Manifest manifest = Manifest::load(directory);
@@ -157,7 +205,7 @@ Place place_of(const Manifest &manifest, const Place &in_launch)
     if (std::ranges::any_of(manifest.pieces, &ckpt::Piece::shared)) {
         rendezvous.emplace(place); /* the others notice if this rank cannot load its memory */
     }
-    process.load_memory(reader, place.rank);
+    process.load_memory(reader, place.rank, begin_lazily(process, reader, place, inherited));
     if (rendezvous) {
         auto objects = process.shared_objects(piece.file);
         process.take_shared(objects, rendezvous->share(objects));
@@ -182,11 +230,14 @@ int main(int argc, char **argv)
     Place place;
     try {
         execute_without_preloaded(argv);
+        const bool may_be_lazy = ckpt::restart::laziness_of_environment() != Laziness::no;
+        const std::set<int> inherited =
+            may_be_lazy ? ckpt::restart::inherited_descriptors() : std::set<int>();
         ckpt_tell_started();
         ckpt::spare_address_space();
         ckpt::use_image_key(ckpt::key_source_of_environment());
         place = ckpt::restart::place_in_launch();
-        restart(argv[1], place, argv);
+        restart(argv[1], place, inherited, argv);
     } catch (const std::exception &error) {
         fmt::print(stderr, "ckpt-restart: rank {}: {}\n", place.rank,
                    ckpt::message_of(error));

@@ -135,7 +135,18 @@ Process::Process(const RankImage &image)
     restore_.reset(restore);
 }
 
-void Process::load_memory(const NodeFileReader &reader, int rank)
+void *Process::stage(std::size_t region)
+{
+    void *address = nullptr;
+    ckpt_failure failure;
+    require_success(ckpt_restore_stage(restore_.get(), region, 1, &address, &failure), failure);
+    CKPT_INVARIANT(address != nullptr);
+    staged_[region] = {static_cast<std::byte *>(address), image_.length(region)};
+    return address;
+}
+
+void Process::load_memory(const NodeFileReader &reader, int rank,
+                          const std::set<std::size_t> &lazy)
 {
     CKPT_EXPECT(restore_ && staged_.size() == image_.regions.size());
     std::vector<MemoryPlace> pages; /* places in private memory, to be read in one go */
@@ -163,14 +174,12 @@ void Process::load_memory(const NodeFileReader &reader, int rank)
         if (!is_file(region) && content == 0) {
             continue; /* all zero */
         }
-        void *address = nullptr;
-        ckpt_failure failure;
-        require_success(
-            ckpt_restore_stage(restore_.get(), i, 1, &address, &failure),
-            failure);
-        CKPT_INVARIANT(address != nullptr && region.start < region.end);
-        staged_[i] = {static_cast<std::byte *>(address),
-                      region.end - region.start};
+        if (lazy.contains(i)) {
+            ckpt_failure failure;
+            require_success(ckpt_restore_lazily(restore_.get(), i, &failure), failure);
+            continue;
+        }
+        void *address = stage(i);
         if (is_dense(region, content)) {
             (void)::madvise(address, staged_[i].size(), MADV_HUGEPAGE);
         }
@@ -183,6 +192,20 @@ void Process::load_memory(const NodeFileReader &reader, int rank)
     CKPT_INVARIANT(std::ranges::is_sorted(pages, {}, &MemoryPlace::address));
     reader.read_pages(rank, pages);
     load_message_log(reader, rank);
+}
+
+void Process::use_page_server(const Fd &faults, const Fd &server)
+{
+    CKPT_EXPECT(lazy_.empty() && faults && server);
+    std::vector<Fd> lifted;
+    for (const Fd *fd : {&faults, &server}) {
+        lifted.emplace_back(::fcntl(fd->get(), F_DUPFD_CLOEXEC, first_free_descriptor(image_)));
+        if (!lifted.back()) {
+            fail_errno(errno, "a descriptor for the page server cannot be had");
+        }
+    }
+    lazy_ = std::move(lifted);
+    ckpt_restore_page_server(restore_.get(), lazy_[0].get(), lazy_[1].get());
 }
 
 void Process::load_message_log(const NodeFileReader &reader, int rank)
@@ -435,11 +458,18 @@ void Process::restore_surroundings()
     ckpt_failure failure;
     enter_working_directory(image_.text(snapshot.working_directory));
     ::umask(static_cast<mode_t>(snapshot.umask));
-    int channel = lift_launcher_channel(first_free_descriptor(image_));
+    std::vector<int> kept;
+    const int channel = lift_launcher_channel(first_free_descriptor(image_));
+    if (channel >= 0) {
+        kept.push_back(channel);
+    }
+    for (const Fd &fd : lazy_) {
+        kept.push_back(fd.get());
+    }
     make_own_objects();
     const ckpt_saved_files saved = saved_files();
     require_success(
-        ckpt_files_restore(&saved, &channel, channel < 0 ? 0 : 1, &failure),
+        ckpt_files_restore(&saved, kept.data(), kept.size(), &failure),
         failure);
 }
 

@@ -20,6 +20,7 @@ extern "C" {
 #include <list>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,9 +38,13 @@ class Process
      */
     explicit Process(const RankImage &image);
 
-    /* Reads all memory into staging areas, and the message log into separate
-     * memory; checks the mapped files. */
-    void load_memory(const NodeFileReader &reader, int rank);
+    /* Reads all memory except the `lazy` regions into staging areas, and the message log into
+     * separate memory; checks the mapped files. */
+    void load_memory(const NodeFileReader &reader, int rank,
+                     const std::set<std::size_t> &lazy = {});
+
+    /* Leaves the lazy regions to the page server. faults, server: see start_page_server(). */
+    void use_page_server(const Fd &faults, const Fd &server);
 
     /* Returns the objects that the rank shares with other ranks of its
      * piece. */
@@ -67,6 +72,7 @@ class Process
                             std::uint64_t restart_started);
 
   private:
+    void *stage(std::size_t region);
     void load_message_log(const NodeFileReader &reader, int rank);
     void make_own_objects() const;
     void give(std::uint64_t inode, const std::string &path, const Fd &fd);
@@ -99,6 +105,8 @@ class Process
     std::vector<ckpt_given_file> given_;
     std::list<std::string> given_paths_;
     std::vector<Fd> given_owners_;
+    /* Of a lazy restart: the userfaultfd and the connection with the page server. */
+    std::vector<Fd> lazy_;
 };
 
 } // namespace ckpt::restart

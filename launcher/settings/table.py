@@ -1085,6 +1085,35 @@ Each rank verifies the data that it loads in any case.
 """,
     ),
     Setting(
+        "--lazy",
+        on=("run", "tune", "restart"),
+        type="word",
+        value="HOW",
+        default="no",
+        implied="auto",
+        words=("no", "auto", "always"),
+        readers=(LAUNCHER, RESTART),
+        restart=KEPT,
+        help="Restart before all memory is read; it comes when it is touched: no, auto or always",
+        manual="""\
+Whether a restarted program runs before all of its memory is read.
+With
+.Ql auto
+(or without a value) large private memory comes when the program touches it, and the rest
+behind that.
+Where that is not possible, a message says why, and all memory is read first.
+With
+.Ql always
+the restart is refused then.
+.Ql no
+is the default.
+The data are verified as they come: damage ends the job, with a message that names the place.
+A checkpoint waits until all memory is there.
+This needs CAP_SYS_PTRACE, for example root, and no
+.Fl -protocol Ns =independent .
+""",
+    ),
+    Setting(
         "--key",
         on=("inspect", "verify"),
         type="key",

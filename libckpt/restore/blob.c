@@ -11,9 +11,14 @@
 #include "base/invariant.h"
 #include "sys/syscall.h"
 
+#include "memory/lazy_pages.h"
+
+#include <asm/ioctl.h>
 #include <asm/prctl.h>
+#include <linux/userfaultfd.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 
 #define BLOB_EXIT_STATUS 127
 #define PAGE             4096u
@@ -146,6 +151,35 @@ static void protect_memory(const struct ckpt_blob_protection *protection)
     }
 }
 
+/* From now on a thread that touches a missing page waits for the page server. */
+static void begin_lazy_pages(const struct ckpt_blob_args *args)
+{
+    const char message = CKPT_LAZY_PAGES_REGISTERED;
+    long result;
+
+    for (uint64_t i = 0; i < args->lazy_count; i++) {
+        const struct ckpt_range *range = &args->lazy[i];
+        struct uffdio_register registration = {
+            .range = {range->start, range->end - range->start},
+            .mode = UFFDIO_REGISTER_MODE_MISSING,
+        };
+
+        CKPT_INVARIANT(range->start % PAGE == 0 && range->start < range->end);
+        result = ckpt_sys_ioctl(args->info->lazy_faults, UFFDIO_REGISTER, &registration);
+        if (result < 0) {
+            fail("cannot leave memory to the page server", range->start, result);
+        }
+    }
+    if (args->lazy_count == 0) {
+        return;
+    }
+    result = ckpt_syscall6(SYS_sendto, args->info->page_server, (long)&message, 1, MSG_NOSIGNAL,
+                           0, 0);
+    if (result != 1) {
+        fail("the page server is gone", args->lazy[0].start, result);
+    }
+}
+
 static long set_layout(const struct prctl_mm_map *layout)
 {
     return ckpt_sys_prctl(PR_SET_MM, PR_SET_MM_MAP, (unsigned long)layout,
@@ -214,6 +248,7 @@ ckpt_blob_entry(const struct ckpt_blob_args *args)
     for (uint64_t i = 0; i < args->protection_count; i++) {
         protect_memory(&args->protections[i]);
     }
+    begin_lazy_pages(args);
     set_process_layout(args);
     enter(args);
 }

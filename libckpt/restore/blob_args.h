@@ -46,7 +46,9 @@ struct ckpt_blob_args {
     uint64_t kept_count;
     uint64_t move_count;
     uint64_t map_count;
+    const struct ckpt_range *lazy; /* registered with `lazy_faults` when all is in place */
     uint64_t protection_count;
+    uint64_t lazy_count;
     uint64_t address_limit; /* end of user addresses */
 
     struct prctl_mm_map layout; /* exe_fd: the saved executable, or -1 */

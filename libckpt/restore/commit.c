@@ -48,6 +48,7 @@ struct area {
     struct ckpt_blob_move *moves;
     struct ckpt_blob_map *maps;
     struct ckpt_blob_protection *protections;
+    struct ckpt_range *lazy;
     struct ckpt_resume_info *info;
 };
 
@@ -102,8 +103,8 @@ static int open_area(struct ckpt_restore *restore, char *const environment[],
     uint64_t data_size =
         sizeof *area->args + sizeof *area->info +
         entries * (sizeof *area->kept + sizeof *area->moves +
-                   sizeof *area->maps + sizeof *area->protections) +
-        8 * 16 + environment_size(environment);
+                   sizeof *area->maps + sizeof *area->protections + sizeof *area->lazy) +
+        9 * 16 + environment_size(environment);
     uint64_t size;
     int error;
 
@@ -129,11 +130,13 @@ static int open_area(struct ckpt_restore *restore, char *const environment[],
     area->moves = take(area, entries * sizeof *area->moves);
     area->maps = take(area, entries * sizeof *area->maps);
     area->protections = take(area, entries * sizeof *area->protections);
+    area->lazy = take(area, entries * sizeof *area->lazy);
     *area->args = (struct ckpt_blob_args){
         .kept = area->kept,
         .moves = area->moves,
         .maps = area->maps,
         .protections = area->protections,
+        .lazy = area->lazy,
         .address_limit = CKPT_SPACE_END,
         .info = area->info,
     };
@@ -295,6 +298,14 @@ static void plan_fresh_region(const struct ckpt_region *region,
     };
 }
 
+static void plan_lazy_region(const struct ckpt_region *region, struct area *area)
+{
+    plan_fresh_region(region, area);
+    CKPT_INVARIANT(area->args->lazy_count < area->entries);
+    CKPT_INVARIANT(area->info->lazy_faults >= 0 && area->info->page_server >= 0);
+    area->lazy[area->args->lazy_count++] = (struct ckpt_range){region->start, region->end};
+}
+
 static void plan_staged_region(const struct ckpt_region *region,
                                const struct ckpt_stage *stage,
                                struct area *area)
@@ -343,7 +354,9 @@ static int plan_regions(struct ckpt_restore *restore, struct area *area,
                 return error;
             }
         }
-        if (stage->address == 0) {
+        if (stage->is_lazy) {
+            plan_lazy_region(region, area);
+        } else if (stage->address == 0) {
             plan_fresh_region(region, area);
         } else {
             plan_staged_region(region, stage, area);
@@ -528,6 +541,8 @@ int ckpt_restore_commit(struct ckpt_restore *restore, char *const environment[],
     *area.info = *info;
     area.info->retained_start = area.start;
     area.info->retained_end = area.end;
+    area.info->lazy_faults = restore->lazy_faults;
+    area.info->page_server = restore->page_server;
     copy_environment(&area, environment);
     keep(&area, area.start, area.end);
     keep_message_log(restore, &area);

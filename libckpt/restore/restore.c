@@ -61,7 +61,8 @@ static int check_snapshot(const struct ckpt_snapshot *snapshot,
     if (snapshot->magic != CKPT_SNAPSHOT_MAGIC) {
         return ckpt_refuse(failure, CKPT_REFUSAL_UNUSABLE_CHECKPOINT, -EINVAL, "not a snapshot");
     }
-    if (snapshot->version != CKPT_SNAPSHOT_VERSION) {
+    if (snapshot->version < CKPT_SNAPSHOT_OLDEST ||
+        snapshot->version > CKPT_SNAPSHOT_VERSION) {
         return ckpt_refuse(failure, CKPT_REFUSAL_UNUSABLE_CHECKPOINT, -EINVAL,
                            "the snapshot has version %u, this program reads %u",
                            snapshot->version, CKPT_SNAPSHOT_VERSION);
@@ -335,6 +336,7 @@ int ckpt_restore_open(const struct ckpt_snapshot *snapshot,
         return ckpt_fail(failure, -ENOMEM, "out of memory");
     }
     restore->snapshot = *snapshot;
+    restore->lazy_faults = restore->page_server = -1;
     restore->regions = copy(regions, snapshot->region_count * sizeof *regions);
     restore->strings = copy(strings, snapshot->strings_size);
     restore->stages =
@@ -518,6 +520,29 @@ int ckpt_restore_stage(struct ckpt_restore *restore, size_t index, int content,
     stage->protection = (uint32_t)protection;
     *address_p = (void *)address;
     return 0;
+}
+
+int ckpt_restore_lazily(struct ckpt_restore *restore, size_t index, struct ckpt_failure *failure)
+{
+    const struct ckpt_region *region = &restore->regions[index];
+    struct ckpt_stage *stage = &restore->stages[index];
+
+    CKPT_INVARIANT(index < restore->snapshot.region_count);
+    if (stage->address != 0 ||
+        (region->kind != CKPT_REGION_ANONYMOUS && region->kind != CKPT_REGION_HEAP)) {
+        return ckpt_refuse(failure, CKPT_REFUSAL_INTERNAL_ERROR, -EINVAL,
+                           "region %x-%x cannot be left to the page server", region->start,
+                           region->end);
+    }
+    stage->is_lazy = 1;
+    return 0;
+}
+
+void ckpt_restore_page_server(struct ckpt_restore *restore, int faults, int server)
+{
+    CKPT_INVARIANT(faults >= 0 && server >= 0);
+    restore->lazy_faults = faults;
+    restore->page_server = server;
 }
 
 void *ckpt_restore_bytes(struct ckpt_restore *restore, uint64_t address,

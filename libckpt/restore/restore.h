@@ -55,6 +55,22 @@ int ckpt_restore_stage_shared(struct ckpt_restore *restore, size_t index,
                               struct ckpt_failure *failure);
 
 /*
+ * Leaves region `index`, which is private memory and not staged, to the page server: it is created
+ * without content, and its pages come when they are touched (memory/lazy_pages.h).
+ * Returns 0 or -EINVAL with the region in `failure`. Context: normal.
+ */
+int ckpt_restore_lazily(struct ckpt_restore *restore, size_t index, struct ckpt_failure *failure);
+
+/*
+ * Sets the page server of the lazy regions. The saved process gets both descriptors; they survive
+ * ckpt_restore_commit(), and the caller keeps them until then.
+ * faults: a userfaultfd of this process, which reports missing pages.
+ * server: the rank's end of the connection with the page server.
+ * Context: normal.
+ */
+void ckpt_restore_page_server(struct ckpt_restore *restore, int faults, int server);
+
+/*
  * Makes sure that System V shared memory exists under the id of `inode` (CKPT_REGION_SYSTEM_V).
  * Creates it, or uses existing memory of the same key, size and owner if no process has
  * attached it. Call it once for all ranks of a node, before they stage it. path, mode, size: of

@@ -16,6 +16,7 @@
 struct ckpt_stage {
     uint64_t address;
     uint32_t protection; /* present protection */
+    uint32_t is_lazy;    /* 1: not staged; the page server fills it later */
 };
 
 /* This kernel's vDSO and its data pages, which must keep their distances. */
@@ -42,6 +43,8 @@ struct ckpt_restore {
     struct ckpt_stage *stages; /* one per region */
     struct ckpt_shared_file *shared_files;
     size_t shared_file_count;
+    int lazy_faults;      /* userfaultfd, or -1 if no region is lazy */
+    int page_server;      /* socket */
     uint64_t message_log; /* address, or 0 */
     uint64_t message_log_size;
     struct ckpt_space space;

@@ -28,6 +28,7 @@
 #include "journal/journal.h"
 #include "link/rank_page.h"
 #include "memory/advice.h"
+#include "memory/lazy_pages.h"
 #include "runtime/state.h"
 #include "start/load.h"
 #include "start/rebuild.h"
@@ -216,6 +217,7 @@ void ckpt_resume(struct ckpt_resume_info *info)
     ckpt_threads_repair_leader(); /* before the lower half's libc */
     ckpt_process_id_restore();
     ckpt_descriptor_room_gone();
+    ckpt_lazy_pages_begin(info->lazy_faults, info->page_server);
     ckpt_files_resume(); /* the streams are the new launcher's */
     ckpt_state = CKPT_STATE_CRITICAL;
     if (load(info, &failure) != 0 || rebuild(info, &failure) != 0) {
@@ -235,5 +237,6 @@ void ckpt_resume(struct ckpt_resume_info *info)
     } else {
         ckpt_state = CKPT_STATE_SERVICE;
     }
+    ckpt_lazy_pages_running();
     ckpt_context_resume(goal);
 }

@@ -30,6 +30,7 @@ namespace
 {
 
 constexpr int last_agent_ms = 10000;
+constexpr const char *lazy_variable = "CKPT_LAZY";
 
 class RestartCommand : public Command
 {
@@ -46,6 +47,8 @@ class RestartCommand : public Command
         add_option(app, "--dir", directory_);
         add_option(app, "--mpirun", mpirun_);
         add_option(app, "--verify", verify_);
+        settings::declare(app, settings::option_of(app.get_name(), "--lazy"), lazy_,
+                          settings::Target::keeps_empty);
         add_option(app, "--key", key_);
         add_option(app, "--files", files_);
         settings::declare(app, components_setting(), components_, settings::Target::keeps_empty);
@@ -77,6 +80,9 @@ class RestartCommand : public Command
         const RestartInput input = restart_input(found.directories, checkpoint);
         options.supervision[CKPT_INPUT_VARIABLE] = input.variable;
         options.supervision[owner_variable] = token_;
+        if (!lazy_.empty()) { /* else as the job was started */
+            options.supervision[lazy_variable] = lazy_;
+        }
         if (!key_.empty()) {
             options.supervision[key_variable] = absolute_key_source(key_);
         }
@@ -181,6 +187,7 @@ class RestartCommand : public Command
     std::string files_;
     std::string components_;
     std::string verify_;
+    std::string lazy_;
     std::string token_ = make_owner_token();
     bool force_ = false;
     bool print_ = false;

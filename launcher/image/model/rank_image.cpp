@@ -118,7 +118,7 @@ void require_sane_snapshot(const ckpt_snapshot &snapshot,
     if (snapshot.magic != CKPT_SNAPSHOT_MAGIC) {
         fail("{}: not a snapshot (found {:#x})", whose, snapshot.magic);
     }
-    if (snapshot.version != CKPT_SNAPSHOT_VERSION) {
+    if (snapshot.version < CKPT_SNAPSHOT_OLDEST || snapshot.version > CKPT_SNAPSHOT_VERSION) {
         fail("{}: the snapshot is of version {}, this program knows {}", whose,
              snapshot.version, CKPT_SNAPSHOT_VERSION);
     }

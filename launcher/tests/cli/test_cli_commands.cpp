@@ -164,6 +164,7 @@ TEST_F(Options, AreChecked)
         {"run", "--spares", "2", "--", "mpirun", "--host", "a,b", "true"},
         {"run", "--migrate-signal", "USR1", "--nodes-file", "x", "--", "true"},
         {"restart", "--verify", "some"},
+        {"restart", "--lazy=perhaps"},
         {"list", "--", "x"},
         {"gc", "--keep", "0"},
         {"list", "a b"},
@@ -425,6 +426,19 @@ TEST_F(RealImage, RestartPrintsItsCommand)
                   std::string::npos)
             << outcome.out;
     }
+}
+
+TEST_F(RealImage, RestartTellsTheRanksToBeLazy)
+{
+    const auto says = [&](const std::string &option) {
+        Outcome outcome = ckpt_says({"restart", "--print", option});
+        EXPECT_EQ(outcome.exit_code, exit_done) << outcome.err;
+        return outcome.out;
+    };
+    EXPECT_NE(says("--lazy").find("-x CKPT_LAZY=auto"), std::string::npos);
+    EXPECT_NE(says("--lazy=always").find("-x CKPT_LAZY=always"), std::string::npos);
+    EXPECT_NE(says("--lazy=no").find("-x CKPT_LAZY=no"), std::string::npos);
+    EXPECT_EQ(says("--verify=quick").find("CKPT_LAZY"), std::string::npos);
 }
 
 TEST_F(RealImage, RestartPutsAMovedCheckpointIntoItsNewStore)

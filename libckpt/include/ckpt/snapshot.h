@@ -16,7 +16,9 @@
 #include <stdint.h>
 
 #define CKPT_SNAPSHOT_MAGIC   0x31504b43u /* "CKP1", little endian */
-#define CKPT_SNAPSHOT_VERSION 3u
+#define CKPT_SNAPSHOT_VERSION 4u
+/* This version has the same layout; its code does not know lazy restarts (docs/lazy.md). */
+#define CKPT_SNAPSHOT_OLDEST 3u
 
 /* Index into the snapshot's string table; 0 is the empty string. */
 typedef uint32_t ckpt_string_t;
@@ -268,6 +270,9 @@ struct ckpt_resume_info {
                                   struct ckpt_logged_message each, in wire.h; 0: none */
     uint64_t message_log_size; /* bytes */
     char checkpoint[256];      /* name of the checkpoint, for messages */
+    /* Descriptors, or -1: memory/lazy_pages.h. */
+    int32_t lazy_faults; /* userfaultfd of the pages that are not there yet */
+    int32_t page_server; /* socket of the process that fills them */
 };
 
 static_assert(sizeof(struct ckpt_region) == 56, "layout of ckpt_region");
@@ -300,6 +305,6 @@ static_assert(offsetof(struct ckpt_snapshot, layout) == 32 &&
                   offsetof(struct ckpt_snapshot, cpu_features) == 248 &&
                   offsetof(struct ckpt_snapshot, xsave) == 280,
               "layout of ckpt_snapshot");
-static_assert(sizeof(struct ckpt_resume_info) == 312, "layout of ckpt_resume_info");
+static_assert(sizeof(struct ckpt_resume_info) == 320, "layout of ckpt_resume_info");
 
 #endif

@@ -20,6 +20,7 @@
 #include "link/rank_page.h"
 #include "memory/advice.h"
 #include "memory/layout.h"
+#include "memory/lazy_pages.h"
 #include "memory/maps.h"
 #include "memory/regions.h"
 #include "runtime/crossing.h"
@@ -309,6 +310,10 @@ int ckpt_process_image(struct ckpt_context *context,
     int count, error;
 
     CKPT_INVARIANT(ckpt_threads_are_frozen());
+    error = ckpt_lazy_pages_await(failure);
+    if (error != 0) {
+        return error;
+    }
     ckpt_arena_reset(&arena);
     goal = context;
     ckpt_threads_record_leader();

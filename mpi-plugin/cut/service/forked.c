@@ -12,6 +12,7 @@
 
 #include "cut/service/service.h"
 #include "link/agent_link.h"
+#include "memory/lazy_pages.h"
 #include "task/busy.h"
 
 #include <pthread.h>
@@ -21,6 +22,7 @@ static void in_child(void)
     ckpt_busy_tell(NULL); /* it pointed to the rank's page */
     ckpt_agent_disconnect();
     ckpt_service_forget();
+    ckpt_lazy_pages_forget();
 }
 
 void ckpt_forked_open(void)
