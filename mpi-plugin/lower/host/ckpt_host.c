@@ -14,6 +14,7 @@
 
 #include "lower/host/host_children.h"
 #include "lower/host/host_descriptors.h"
+#include "lower/host/host_files.h"
 #include "lower/host/host_launch.h"
 #include "lower/host/host_lend.h"
 #include "lower/host/host_library.h"
@@ -75,6 +76,7 @@ int main(int argc, char **argv)
     table->owns_descriptor = ckpt_host_owns_descriptor;
     table->owns_process = ckpt_host_owns_process;
     table->heed_launcher = ckpt_host_pmix_open;
+    table->remove_files = ckpt_host_files_remove;
     table->thread_pointer = ckpt_thread_pointer_get();
     table->back(table);
     abort(); /* back() does not return */
