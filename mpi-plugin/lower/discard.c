@@ -28,6 +28,7 @@
 
 static struct ckpt_range ranges[RANGES_MAX];
 static int range_count; /* 0: not prepared */
+static int kept = -1;   /* the launcher's channel of the first world */
 
 /* Asks before any thread is halted: a halted thread may hold the dynamic linker's lock. Memory
  * that a thread maps after that stays mapped. */
@@ -85,12 +86,13 @@ void ckpt_discard_cancel(void)
     ckpt_halt_over();
 }
 
-static int close_if_lower(const struct ckpt_directory_entry *entry, void *table)
+static int close_if_lower(const struct ckpt_directory_entry *entry, void *argument)
 {
+    const struct ckpt_lower *table = argument;
     uint64_t fd;
 
     if (ckpt_text_decimal(entry->name, &fd) == NULL || (int)fd == entry->descriptor ||
-        !((struct ckpt_lower *)table)->owns_descriptor((int)fd)) {
+        (int)fd == kept || !table->owns_descriptor((int)fd)) {
         return 0;
     }
     (void)ckpt_sys_close((int)fd); /* an error of the file is of no interest any more */
@@ -121,6 +123,7 @@ int ckpt_discard(struct ckpt_lower *table, struct ckpt_failure *failure)
         return error;
     }
     table->remove_files();
+    kept = kept < 0 ? table->launcher_channel : kept;
     error = ckpt_directory_each("/proc/self/fd", close_if_lower, table);
     if (error != 0) {
         return ckpt_fail(failure, error, "the MPI library's descriptors cannot be listed");
@@ -129,4 +132,14 @@ int ckpt_discard(struct ckpt_lower *table, struct ckpt_failure *failure)
     ckpt_lower_loader_forget();
     memset(table, 0, sizeof(*table));
     return error;
+}
+
+int ckpt_discard_kept(int fd)
+{
+    return fd >= 0 && fd == kept;
+}
+
+void ckpt_discard_restarted(void)
+{
+    kept = -1;
 }

@@ -21,11 +21,19 @@ void ckpt_discard_cancel(void);
 
 /*
  * Ends the threads of the lower half, removes the shared memory files that only its
- * MPI_Finalize would remove, closes its descriptors, unmaps its memory and clears `table`. What
- * points into the lower half is void afterwards.
+ * MPI_Finalize would remove, closes its descriptors but the launcher's channel, unmaps its
+ * memory and clears `table`. What points into the lower half is void afterwards.
  * Context: as above, after ckpt_discard_prepare(). Returns 0; or -errno with a reason: then the
  * lower half is gone in part, and this process can only end.
  */
 int ckpt_discard(struct ckpt_lower *table, struct ckpt_failure *failure);
+
+/* Returns 1 if the descriptor is the launcher's channel of a discarded lower half: it belongs to
+ * neither half, is never saved, and stays open because some launchers end the job with it.
+ * Context: any. */
+int ckpt_discard_kept(int fd);
+
+/* Forgets it: in a restarted process it does not exist. Context: quiesced. */
+void ckpt_discard_restarted(void);
 
 #endif

@@ -89,6 +89,10 @@ struct ckpt_lower {
      * TLS and no locks: for lower/discard.c, while all lower threads are ended. */
     void (*remove_files)(void);
 
+    /* The connection to the launcher that it has passed to this process (PMI_FD), or -1.
+     * Hydra ends the job if it closes. */
+    int32_t launcher_channel;
+
     struct ckpt_failure failure;
 };
 
@@ -97,7 +101,7 @@ _Static_assert(offsetof(struct ckpt_lower, version) == 0 &&
                    offsetof(struct ckpt_lower, status) == 12 &&
                    offsetof(struct ckpt_lower, back) == 88,
                "the same in all versions");
-_Static_assert(offsetof(struct ckpt_lower, failure) == 200 && CKPT_LOWER_VERSION == 7u,
+_Static_assert(offsetof(struct ckpt_lower, failure) == 204 && CKPT_LOWER_VERSION == 7u,
                "another layout is another version");
 
 /* The wait loop ended because *interrupt became non-zero; the request is still

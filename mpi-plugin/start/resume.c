@@ -25,6 +25,7 @@
 #include "independent/page.h"
 #include "journal/journal.h"
 #include "link/rank_page.h"
+#include "lower/discard.h"
 #include "memory/advice.h"
 #include "runtime/crossing.h"
 #include "runtime/state.h"
@@ -163,6 +164,7 @@ void ckpt_resume(struct ckpt_resume_info *info)
     ckpt_threads_repair_leader(); /* before the lower half's libc */
     ckpt_process_id_restore();
     ckpt_descriptor_room_gone();
+    ckpt_discard_restarted();
     ckpt_files_resume(); /* the streams are the new launcher's */
     ckpt_state = CKPT_STATE_CRITICAL;
     if (load(info, &failure) != 0 || rebuild(info, &failure) != 0) {

@@ -66,7 +66,7 @@ int main(int argc, char **argv)
         table->status = -EPROTO;
     } else {
         ckpt_invariant_report_to(table->invariant_failed);
-        ckpt_host_launch_open();
+        table->launcher_channel = ckpt_host_launch_open();
         ckpt_host_yield_open(table);
         table->status = open_library(table, argv[0]);
     }
