@@ -128,6 +128,7 @@ const struct ckpt_message_format ckpt_message_formats[] = {
      "its name",
      1,
      {NUMBER("kind", CKPT_SHARED_PAGE, CKPT_SHARED_LOG)}},
+    {CKPT_MSG_WORLD_READY, CKPT_FROM_RANK, "WORLD_READY", NULL, NO_FIELDS},
 
     {CKPT_MSG_WELCOME,
      CKPT_FROM_AGENT,
@@ -166,6 +167,7 @@ const struct ckpt_message_format ckpt_message_formats[] = {
      1,
      {NUMBER("number", 0, ANY)}},
     {CKPT_MSG_WHERE, CKPT_FROM_AGENT, "WHERE", NULL, NO_FIELDS},
+    {CKPT_MSG_CHANGE_WORLD, CKPT_FROM_AGENT, "CHANGE_WORLD", NULL, NO_FIELDS},
 };
 
 const unsigned ckpt_message_format_count =

@@ -45,6 +45,7 @@ static const struct ckpt_message golden_messages[] = {
     GOLDEN(CKPT_MSG_COW_SNAPSHOT, 0, cow_snapshot, "", .pid = 0x44, .snapshot = 0x7f0011223355,
            .number = 0x45, .interval = 0x46),
     GOLDEN(CKPT_MSG_SHARED, 0, shared, "a log", .kind = CKPT_SHARED_LOG),
+    GOLDEN(CKPT_MSG_WORLD_READY, 16, field, "", 0),
     GOLDEN(CKPT_MSG_WELCOME, 3, welcome, "local n1", .restarted_from = 3, .pid = 0x51),
     GOLDEN(CKPT_MSG_REQUEST, 7, request, "/journal", .runs_on = 1, .files_mark = 0x52),
     GOLDEN(CKPT_MSG_RUN, 7, run, "", .unclocked = 1),
@@ -62,6 +63,7 @@ static const struct ckpt_message golden_messages[] = {
     GOLDEN(CKPT_MSG_HELD, 7, held, "", .safe_point = 0x55),
     GOLDEN(CKPT_MSG_ANSWER, 7, answer, "no space", .number = 0x56),
     GOLDEN(CKPT_MSG_WHERE, 7, field, "", 0),
+    GOLDEN(CKPT_MSG_CHANGE_WORLD, 7, field, "", 0),
 };
 
 #define GOLDEN_COUNT (sizeof golden_messages / sizeof golden_messages[0])

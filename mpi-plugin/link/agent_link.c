@@ -304,7 +304,8 @@ int ckpt_agent_send(struct ckpt_message *message, int fd)
     return result == (long)sizeof(*message) ? 0 : -EPIPE;
 }
 
-int ckpt_agent_receive(struct ckpt_message *message, int wait)
+/* Receives one message. control: room for a descriptor, or NULL. */
+static int receive(struct ckpt_message *message, int flags, void *control, size_t control_size)
 {
     const char *wrong;
     struct iovec vector = {message, sizeof(*message)};
@@ -312,8 +313,9 @@ int ckpt_agent_receive(struct ckpt_message *message, int wait)
     long result;
 
     do {
-        result = ckpt_syscall3(SYS_recvmsg, link_fd, (long)&header,
-                               wait ? 0 : MSG_DONTWAIT);
+        header.msg_control = control;
+        header.msg_controllen = control_size;
+        result = ckpt_syscall3(SYS_recvmsg, link_fd, (long)&header, flags);
     } while (result == -EINTR);
     if (result == -EAGAIN) {
         return 0;
@@ -323,6 +325,27 @@ int ckpt_agent_receive(struct ckpt_message *message, int wait)
     }
     result = ckpt_message_decode(message, (size_t)result, CKPT_FROM_AGENT, &wrong);
     return result == 0 ? 1 : -EPROTO;
+}
+
+int ckpt_agent_receive(struct ckpt_message *message, int wait)
+{
+    return receive(message, wait ? 0 : MSG_DONTWAIT, NULL, 0);
+}
+
+int ckpt_agent_receive_with(struct ckpt_message *message, int *fd)
+{
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control = {.space = {0}};
+    const int got = receive(message, MSG_CMSG_CLOEXEC, &control, sizeof(control));
+
+    *fd = -1;
+    if (control.header.cmsg_level == SOL_SOCKET && control.header.cmsg_type == SCM_RIGHTS &&
+        control.header.cmsg_len == CMSG_LEN(sizeof(int))) {
+        *fd = *(int *)CMSG_DATA(&control.header);
+    }
+    return got;
 }
 
 int ckpt_agent_poll(int ms)

@@ -49,6 +49,10 @@ int ckpt_agent_send(struct ckpt_message *message, int fd);
  */
 int ckpt_agent_receive(struct ckpt_message *message, int wait);
 
+/* Waits for one message. *fd: the descriptor that it brings, which the caller closes, or -1.
+ * Otherwise as above. */
+int ckpt_agent_receive_with(struct ckpt_message *message, int *fd);
+
 /* Waits at most `ms` milliseconds for a message. Returns 1 if there may be one. */
 int ckpt_agent_poll(int ms);
 

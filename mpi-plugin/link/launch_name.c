@@ -53,6 +53,11 @@ char *ckpt_launch_name_choose(void)
     return name;
 }
 
+int ckpt_launch_name_is_made(void)
+{
+    return !began_alone && ckpt_runtime_getenv("PMIX_NAMESPACE") == NULL;
+}
+
 const char *ckpt_launch_name(void)
 {
     return name;

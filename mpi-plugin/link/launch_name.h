@@ -21,6 +21,9 @@ void ckpt_launch_name_alone(void);
  */
 char *ckpt_launch_name_choose(void);
 
+/* Returns 1 if the ranks of the present launch must agree on its name over MPI. Context: any. */
+int ckpt_launch_name_is_made(void);
+
 /* The name last agreed on. Context: any. */
 const char *ckpt_launch_name(void);
 

@@ -49,11 +49,27 @@ static void forget_lingering(void)
     lingering_count = 0;
 }
 
+/* A new launch: all clocks begin at 0. */
+static void begin_clocks(void)
+{
+    CKPT_INVARIANT(slot_count <= CKPT_CLOCK_SLOTS);
+    page->clock_count = slot_count;
+    forget_lingering();
+    for (uint32_t i = 0; i < slot_count; i++) {
+        page->clock[i] = (struct ckpt_clock){.id = slot_ids[i]};
+    }
+}
+
+void ckpt_rank_page_renew(void)
+{
+    CKPT_INVARIANT(page != NULL && page->clock_count == slot_count);
+    begin_clocks();
+}
+
 int ckpt_rank_page_open(int rank, int rank_count)
 {
     size_t size = (CKPT_RANK_PAGE_SIZE((size_t)rank_count) + 4095) & ~4095ul;
     long fd, address;
-    uint32_t i;
 
     CKPT_INVARIANT(rank >= 0 && rank < rank_count && slot_count <= CKPT_CLOCK_SLOTS);
     fd = ckpt_descriptor_raise(
@@ -80,11 +96,7 @@ int ckpt_rank_page_open(int rank, int rank_count)
     page->version = CKPT_WIRE_VERSION;
     page->rank = (uint32_t)rank;
     page->rank_count = (uint32_t)rank_count;
-    page->clock_count = slot_count;
-    forget_lingering(); /* a new launch: all clocks begin at 0 */
-    for (i = 0; i < slot_count; i++) {
-        page->clock[i].id = slot_ids[i];
-    }
+    begin_clocks();
     page_descriptor = (int)fd;
     ckpt_busy_tell(&page->signal);
     return 0;

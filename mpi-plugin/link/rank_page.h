@@ -16,6 +16,10 @@
  */
 int ckpt_rank_page_open(int rank, int rank_count);
 
+/* All clocks begin at 0 again, and the slots stay taken: a new launch in a living process. Context:
+ * quiesced. */
+void ckpt_rank_page_renew(void);
+
 /* Frees the page; another one may be opened. Context: normal, while no agent knows
  * this rank. */
 void ckpt_rank_page_close(void);

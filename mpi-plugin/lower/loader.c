@@ -18,6 +18,7 @@
 #include "lower/elf.h"
 #include "lower/enter.h"
 #include "lower/environment.h"
+#include "lower/loader.h"
 #include "lower/mappings.h"
 #include "lower/program.h"
 #include "lower/start.h"
@@ -214,7 +215,7 @@ static void run(const struct ckpt_program *program, uint64_t stack)
 }
 
 static int prepare(struct ckpt_program *program, struct ckpt_lower *table,
-                   const char *host_path, uint64_t *stack_p,
+                   const char *host_path, int alone, uint64_t *stack_p,
                    struct ckpt_failure *failure)
 {
     struct notes *notes;
@@ -243,7 +244,7 @@ static int prepare(struct ckpt_program *program, struct ckpt_lower *table,
     notes->start.table = table;
     notes->start.before = notes->before;
     notes->start.before_count = 0;
-    if (is_alone()) {
+    if (alone || is_alone()) {
         status = ckpt_mappings_read(notes->before, BEFORE_CAPACITY);
         notes->start.before_count = status > 0 ? status : 0;
     }
@@ -251,7 +252,7 @@ static int prepare(struct ckpt_program *program, struct ckpt_lower *table,
 }
 
 int ckpt_lower_load(struct ckpt_lower *table, const char *host_path,
-                    char *const environment[], uint64_t vdso,
+                    char *const environment[], uint64_t vdso, int alone,
                     struct ckpt_failure *failure)
 {
     struct ckpt_program program = {.environment = environment, .vdso = vdso};
@@ -259,7 +260,7 @@ int ckpt_lower_load(struct ckpt_lower *table, const char *host_path,
     int status;
 
     loaded_count = 0;
-    status = prepare(&program, table, host_path, &stack, failure);
+    status = prepare(&program, table, host_path, alone, &stack, failure);
     if (status != 0) {
         unmap_all();
         return status;
@@ -287,4 +288,9 @@ int ckpt_lower_loader_ranges(struct ckpt_range *ranges, int capacity)
         count++;
     }
     return count;
+}
+
+void ckpt_lower_loader_forget(void)
+{
+    loaded_count = 0;
 }

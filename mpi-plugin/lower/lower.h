@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CKPT_LOWER_VERSION 7u
+#define CKPT_LOWER_VERSION 8u
 
 struct ckpt_lower {
     uint32_t version;
@@ -94,6 +94,15 @@ struct ckpt_lower {
      * the process while *last_words is not NULL. NULL: none. */
     const char *const volatile *last_words;
 
+    /* Removes the files in /dev/shm that the lower half has made and mapped, and which
+     * only MPI_Finalize would remove; never one that another process has made. Uses no
+     * TLS and no locks: for lower/discard.c, while all lower threads are ended. */
+    void (*remove_files)(void);
+
+    /* The connection to the launcher that it has passed to this process (PMI_FD), or -1.
+     * Hydra ends the job if it closes. */
+    int32_t launcher_channel;
+
     struct ckpt_failure failure;
 };
 
@@ -102,7 +111,7 @@ _Static_assert(offsetof(struct ckpt_lower, version) == 0 &&
                    offsetof(struct ckpt_lower, status) == 12 &&
                    offsetof(struct ckpt_lower, back) == 88,
                "the same in all versions");
-_Static_assert(offsetof(struct ckpt_lower, failure) == 216 && CKPT_LOWER_VERSION == 7u,
+_Static_assert(offsetof(struct ckpt_lower, failure) == 228 && CKPT_LOWER_VERSION == 8u,
                "another layout is another version");
 
 /* The wait loop ended because *interrupt became non-zero; the request is still
@@ -118,16 +127,18 @@ _Static_assert(offsetof(struct ckpt_lower, failure) == 216 && CKPT_LOWER_VERSION
  *     for the application's libc (LD_PRELOAD, MALLOC_*; lower/environment.c).
  *     LD_LIBRARY_PATH is searched after the directory of table->library.
  * vdso: address of this kernel's vDSO (AT_SYSINFO_EHDR).
+ * alone: 1 if no other thread maps memory meanwhile. Otherwise memory that the dynamic
+ *     linker maps for itself is known as lower only if the process has one thread.
  * Both MPI_Init and a restart use it. It blocks signals meanwhile. Context: normal
  * or quiesced. Returns 0 or -errno with a reason, also for a library that cannot be
  * loaded, or that ends the program during the load.
  */
 int ckpt_lower_load(struct ckpt_lower *table, const char *host_path,
-                    char *const environment[], uint64_t vdso,
+                    char *const environment[], uint64_t vdso, int alone,
                     struct ckpt_failure *failure);
 
 /* Lists memory that the loader itself mapped (dynamic linker, notes, stack), which
- * stays until the process ends. It belongs to the lower half, and may overlap the
+ * stays until the lower half is discarded. It belongs to the lower half, and may overlap the
  * ranges of table->ranges. Returns the count (at most 3). Context: any. */
 int ckpt_lower_loader_ranges(struct ckpt_range *ranges, int capacity);
 

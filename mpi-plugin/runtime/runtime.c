@@ -5,6 +5,7 @@
 #include "runtime/runtime.h"
 
 #include "base/invariant.h"
+#include "lower/launch_environment.h"
 #include "runtime/crossing.h"
 
 #include <errno.h>
@@ -25,9 +26,8 @@ static enum ckpt_runtime_phase phase;
 
 /* A copy of the launcher's environment: the application may change its own, and
  * after a restart the original is in memory that will be unmapped. */
-#define ENVIRONMENT_ENTRIES 8192
-static char *launch_environment[ENVIRONMENT_ENTRIES];
-static char environment_text[1024 * 1024];
+static char *launch_environment[CKPT_ENVIRONMENT_ENTRIES];
+static char environment_text[CKPT_ENVIRONMENT_BYTES];
 static uint64_t kernel_vdso; /* of the running kernel; 0: not set yet */
 
 enum ckpt_runtime_phase ckpt_runtime_phase(void)
@@ -81,7 +81,7 @@ static void copy_environment(char *const *from)
 {
     size_t count = 0, used = 0;
 
-    for (; *from != NULL && count + 1 < ENVIRONMENT_ENTRIES; from++) {
+    for (; *from != NULL && count + 1 < CKPT_ENVIRONMENT_ENTRIES; from++) {
         size_t length = strlen(*from) + 1;
 
         if (length <= sizeof(environment_text) - used) {
@@ -90,7 +90,7 @@ static void copy_environment(char *const *from)
             used += length;
         }
     }
-    CKPT_INVARIANT(used <= sizeof(environment_text) && count < ENVIRONMENT_ENTRIES);
+    CKPT_INVARIANT(used <= sizeof(environment_text) && count < CKPT_ENVIRONMENT_ENTRIES);
     launch_environment[count] = NULL;
 }
 

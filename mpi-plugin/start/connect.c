@@ -9,14 +9,19 @@
 #include "cut/participant.h"
 #include "cut/service/request_calls.h"
 #include "cut/service/service.h"
+#include "cut/service/world.h"
 #include "handles/kinds.h"
 #include "handles/message_log.h"
 #include "independent/participant.h"
 #include "independent/replay.h"
 #include "runtime/hooks.h"
+#include "start/change_world.h"
 #include "start/init.h"
 #include "start/resume.h"
 #include "user/participant.h"
+
+static const struct ckpt_world_calls world_calls = {.change = ckpt_change_world,
+                                                    .go_on = ckpt_change_world_go_on};
 
 /* 101: the first priority that programs may use (GCC manual, constructor). */
 __attribute__((constructor(101))) static void connect_folders(void)
@@ -36,5 +41,6 @@ __attribute__((constructor(101))) static void connect_folders(void)
     ckpt_log_tell(ckpt_synchronous_consumed);
     ckpt_participant_add(&ckpt_user_participant);
     ckpt_participant_add(&ckpt_independent_participant);
+    ckpt_world_calls_set(&world_calls);
     ckpt_process_image_resume(ckpt_resume, ckpt_resume_stack());
 }

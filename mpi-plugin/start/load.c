@@ -74,7 +74,8 @@ int ckpt_load(char *const environment[], uint64_t vdso, struct ckpt_failure *fai
     fill_table(library);
     ckpt_runtime_tool(host, sizeof(host), "ckpt-host");
     ckpt_threads_record_leader();
-    error = ckpt_lower_load(&ckpt_lower, host, ckpt_runtime_environment(), vdso, failure);
+    error = ckpt_lower_load(&ckpt_lower, host, ckpt_runtime_environment(), vdso,
+                            ckpt_threads_are_frozen(), failure);
     ckpt_threads_repair_leader();
     if (error != 0) {
         return error;

@@ -5,7 +5,6 @@
 #include "start/rebuild.h"
 
 #include "base/invariant.h"
-#include "cut/image/file_content.h"
 #include "cut/messages/rank_cut.h"
 #include "handles/buffer.h"
 #include "handles/files/file.h"
@@ -31,7 +30,8 @@ static int rebuild_kind(enum ckpt_kind kind, int (*rebuild)(struct ckpt_handle *
     return code;
 }
 
-int ckpt_rebuild(struct ckpt_failure *failure)
+int ckpt_rebuild(int (*restore_files)(struct ckpt_failure *failure),
+                 struct ckpt_failure *failure)
 {
     static const struct {
         enum ckpt_kind kind;
@@ -83,5 +83,5 @@ int ckpt_rebuild(struct ckpt_failure *failure)
                            "this MPI library has no variable %s for MPI_T (error %d)",
                            variable, code);
     }
-    return ckpt_mpi_files_rebuild(ckpt_file_content_restore, failure);
+    return ckpt_mpi_files_rebuild(restore_files, failure);
 }

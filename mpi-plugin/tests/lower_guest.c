@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include <aio.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -319,4 +320,121 @@ GUEST int guest_yields(void)
     }
     getrusage(RUSAGE_THREAD, &after);
     return (int)(after.ru_nvcsw - before.ru_nvcsw);
+}
+
+/* ---- What a lower half has when it is discarded ------------------------------- */
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t never;
+    int pipe[2];
+    int epoll;
+    volatile int spins;
+} busy = {.lock = PTHREAD_MUTEX_INITIALIZER, .never = PTHREAD_COND_INITIALIZER};
+
+static void *wait_for_condition(void *argument)
+{
+    pthread_mutex_lock(&busy.lock);
+    for (;;) {
+        pthread_cond_wait(&busy.never, &busy.lock);
+    }
+    return argument;
+}
+
+static void *wait_for_input(void *argument)
+{
+    char byte;
+
+    while (read(busy.pipe[0], &byte, 1) != 1 || byte != 'e') {
+    }
+    return argument;
+}
+
+static void *wait_for_event(void *argument)
+{
+    struct epoll_event event;
+
+    for (;;) {
+        (void)epoll_wait(busy.epoll, &event, 1, -1);
+    }
+    return argument;
+}
+
+static void *never_wait(void *argument)
+{
+    for (;;) {
+        busy.spins++;
+        free(malloc(5000));
+    }
+    return argument;
+}
+
+/* Blocks all signals by other means than libc's: it cannot be halted. */
+static volatile int deaf_tid, deaf_ends;
+static void *be_deaf(void *argument)
+{
+    const uint64_t all = ~UINT64_C(0);
+
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof(all));
+    deaf_tid = (int)syscall(SYS_gettid);
+    while (!deaf_ends) {
+        sched_yield();
+    }
+    return argument;
+}
+
+static pthread_t deaf;
+GUEST int guest_deaf(void)
+{
+    deaf_ends = 0;
+    deaf_tid = 0;
+    if (pthread_create(&deaf, NULL, be_deaf, NULL) != 0) {
+        return 0;
+    }
+    while (deaf_tid == 0) {
+        sched_yield();
+    }
+    return deaf_tid;
+}
+
+GUEST int guest_hear(void)
+{
+    deaf_ends = 1;
+    return pthread_join(deaf, NULL);
+}
+
+/* Starts a thread in each kind of wait, and one that never waits; makes a file in /dev/shm that it
+ * maps, one that it only writes, and maps one of another process. The paths are the test's. */
+GUEST const char *guest_settle(const char *mapped, const char *written, const char *others)
+{
+    static void *(*const waits[])(void *) = {wait_for_condition, wait_for_input, wait_for_event,
+                                             never_wait};
+    static struct aiocb control;
+    const struct aiocb *list[] = {&control};
+    static char byte = 'x';
+    pthread_t thread;
+    int fd, seen;
+
+    TRY(pipe(busy.pipe) == 0);
+    busy.epoll = epoll_create1(0);
+    TRY(busy.epoll >= 0 && socket(AF_UNIX, SOCK_STREAM, 0) >= 0 && eventfd(0, 0) >= 0);
+    for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+        TRY(pthread_create(&thread, NULL, waits[i], NULL) == 0);
+    }
+    for (seen = busy.spins; busy.spins == seen;) { /* it runs */
+        sched_yield();
+    }
+    fd = open(mapped, O_CREAT | O_RDWR, 0600);
+    TRY(fd >= 0 && ftruncate(fd, MIB) == 0 && map(MIB, fd) != MAP_FAILED && close(fd) == 0);
+    fd = open(written, O_CREAT | O_RDWR, 0600);
+    TRY(fd >= 0 && write(fd, "x", 1) == 1);
+    control.aio_fildes = fd;
+    control.aio_buf = &byte;
+    control.aio_nbytes = 1;
+    control.aio_sigevent.sigev_notify = SIGEV_NONE;
+    TRY(aio_write(&control) == 0 && aio_suspend(list, 1, NULL) == 0);
+    fd = open(others, O_CREAT | O_RDWR, 0600);
+    TRY(fd >= 0 && map(MIB, fd) != MAP_FAILED);
+    memset(malloc(4 * MIB), 1, 4 * MIB);
+    return NULL;
 }

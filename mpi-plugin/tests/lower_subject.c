@@ -5,6 +5,7 @@
  * usage: lower_subject HOST MODE. Exits with 0 if all is right; otherwise prints the error.
  */
 #include "config.h"
+#include "tests/lower_subject.h"
 
 #include "lower/host/host_yield.h"
 #include "lower/library.h"
@@ -28,38 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RANGES      4096
-#define RESIDUE_MAX (256 * 1024)
-
-#define CHECK(condition, ...)                                               \
-    do {                                                                    \
-        if (!(condition)) {                                                 \
-            fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #condition); \
-            fprintf(stderr, __VA_ARGS__);                                   \
-            fprintf(stderr, "\n");                                          \
-            exit(1);                                                        \
-        }                                                                   \
-    } while (0)
-
-enum function {
-    INIT,
-    FINALIZE,
-    RANK,
-    SIZE,
-    BARRIER,
-    SEND,
-    RECV,
-    NONE,
-    GUEST_MEMORY,
-    GUEST_DESCRIPTORS,
-    GUEST_THREADS,
-    GUEST_SIGNALS,
-    GUEST_YIELDS,
-    GUEST_VARIABLE,
-    GUEST_END,
-    FUNCTIONS,
-};
-static const char *const function_names[] = {
+const char *const function_names[] = {
     "PMPI_Init",
     "PMPI_Finalize",
     "PMPI_Comm_rank",
@@ -73,37 +43,26 @@ static const char *const function_names[] = {
     "guest_threads",
     "guest_signals",
     "guest_yields",
+    "guest_settle",
+    "guest_deaf",
+    "guest_hear",
     "guest_variable",
     "guest_end",
 };
 static const char *const object_names[] = {"ompi_mpi_comm_world", "ompi_mpi_byte", "guest_case"};
 #define OBJECTS 3
-static void *function[FUNCTIONS], *object[OBJECTS];
+void *function[FUNCTIONS];
+static void *object[OBJECTS];
 static const char *volatile last_words;
 static volatile int interrupt, armed, is_open;
-static struct ckpt_lower lower;
+struct ckpt_lower lower;
 static const char *host;
+int alone;
 
-/* Evaluates a call with the lower half's thread pointer. */
-#define BELOW(call)                                    \
-    ({                                                 \
-        uintptr_t upper_ = ckpt_thread_pointer_get();  \
-        ckpt_thread_pointer_set(lower.thread_pointer); \
-        __typeof__(call) result_ = (call);             \
-        ckpt_thread_pointer_set(upper_);               \
-        result_;                                       \
-    })
 #define WORLD object[0]
 #define BYTE  object[1]
 
-typedef int (*init_t)(int *, char ***);
-typedef int (*void_t)(void);
-typedef int (*comm_t)(void *);
-typedef int (*number_t)(void *, int *);
-typedef int (*send_t)(const void *, int, void *, int, int, void *);
-typedef int (*recv_t)(void *, int, void *, int, int, void *, void *);
-
-static int load(const char *library, struct ckpt_failure *failure)
+int load(const char *library, struct ckpt_failure *failure)
 {
     memset(&lower, 0, sizeof(lower));
     lower.function_count = FUNCTIONS;
@@ -118,7 +77,7 @@ static int load(const char *library, struct ckpt_failure *failure)
     lower.open = &is_open;
     lower.last_words = &last_words;
     return ckpt_lower_load(&lower, host, environ, getauxval(AT_SYSINFO_EHDR),
-                           failure);
+                           alone, failure);
 }
 
 /* One pml, and the btl that every rank has. */
@@ -136,7 +95,7 @@ static void check_real_components(void)
     CHECK(strchr(found.files, '/') != NULL, "files %s", found.files);
 }
 
-static void load_and_init(void)
+void load_and_init(void)
 {
     static char library[4096];
     struct ckpt_failure failure;
@@ -160,7 +119,7 @@ static int number(enum function which)
     return value;
 }
 
-static void barrier(void)
+void barrier(void)
 {
     CHECK(BELOW(((comm_t)function[BARRIER])(WORLD)) == 0, "MPI_Barrier");
 }
@@ -195,8 +154,8 @@ static int overlaps(const struct ckpt_range *ranges, int count, uint64_t start,
 }
 
 /* Returns the bytes of [start, end) in none of the ranges. */
-static uint64_t outside(const struct ckpt_range *ranges, int count,
-                        uint64_t start, uint64_t end)
+uint64_t outside(const struct ckpt_range *ranges, int count,
+                 uint64_t start, uint64_t end)
 {
     uint64_t bytes = 0;
 
@@ -237,14 +196,7 @@ static void check_residue(const struct ckpt_range *before, int before_count)
     CHECK(residue < RESIDUE_MAX, "residue %lu bytes", residue);
 }
 
-struct open_file {
-    int open;
-    dev_t device;
-    ino_t inode;
-};
-#define DESCRIPTORS 4096
-
-static void read_descriptors(struct open_file *files)
+void read_descriptors(struct open_file *files)
 {
     struct stat status;
 
@@ -254,6 +206,19 @@ static void read_descriptors(struct open_file *files)
             files[fd].device = status.st_dev;
             files[fd].inode = status.st_ino;
         }
+    }
+}
+
+/* The same files are open under the same numbers as before. */
+void check_same_descriptors(const struct open_file *before)
+{
+    static struct open_file files[DESCRIPTORS];
+
+    read_descriptors(files);
+    for (int fd = 0; fd < DESCRIPTORS; fd++) {
+        CHECK(files[fd].open == before[fd].open && files[fd].device == before[fd].device &&
+                  files[fd].inode == before[fd].inode,
+              "descriptor %d", fd);
     }
 }
 
@@ -324,13 +289,7 @@ static void check_threads(int upper)
     printf("lower threads: %d\n", count);
 }
 
-struct signal_state {
-    struct ckpt_sigaction action[65];
-    uint64_t mask;
-    char name[16];
-};
-
-static void read_signals(struct signal_state *state)
+void read_signals(struct signal_state *state)
 {
     memset(state, 0, sizeof(*state));
     for (int i = 1; i <= 64; i++) {
@@ -340,7 +299,7 @@ static void read_signals(struct signal_state *state)
     prctl(PR_GET_NAME, state->name);
 }
 
-static void handler(int signal)
+void handler(int signal)
 {
     (void)signal;
 }
@@ -424,7 +383,7 @@ static void mode_alone(void)
 }
 
 /* The guest calls it with the lower half's thread pointer. */
-static int is_lower(const void *address, size_t size)
+int is_lower(const void *address, size_t size)
 {
     static struct ckpt_range ranges[RANGES];
     int count = lower.ranges(ranges, RANGES);
@@ -532,7 +491,8 @@ static void mode_guest(void)
 #define UPPER_BLOCKS 512
 #define UPPER_SIZE   (64 * 1024)
 static char *volatile upper_blocks[UPPER_BLOCKS];
-static volatile int upper_stop, upper_tid;
+volatile int upper_stop;
+static volatile int upper_tid;
 
 static void *map_and_unmap(void *argument)
 {
@@ -702,8 +662,11 @@ int main(int argc, char **argv)
         void (*run)(void);
     } modes[] = {{"alone", mode_alone},
                  {"busy", mode_busy},
+                 {"discard", mode_discard},
+                 {"discard-mpi", mode_discard_mpi},
                  {"failures", mode_failures},
                  {"guest", mode_guest},
+                 {"keep", mode_keep},
                  {"last-words", mode_last_words},
                  {"pair", mode_pair}};
 

@@ -86,6 +86,32 @@ TEST(Lower, SaysWhyTheLibraryEndsTheProcess)
     EXPECT_EQ(silent, "");
 }
 
+TEST(Lower, IsDiscardedAndLoadedAgain)
+{
+    std::string output;
+
+    EXPECT_EQ(run("timeout 120 ./lower_subject ./ckpt-host discard", output), 0);
+    EXPECT_NE(output.find("mappings"), std::string::npos);
+}
+
+TEST(Lower, WorksOnIfItCannotBeDiscarded)
+{
+    std::string output;
+
+    EXPECT_EQ(run("timeout 60 ./lower_subject ./ckpt-host keep", output), 0);
+}
+
+// The launcher reports ranks that end without MPI_Finalize.
+TEST(Lower, DiscardsAnMpiLibraryInUse)
+{
+    std::string output;
+
+    (void)run(subject(2, "discard-mpi"), output);
+    const std::size_t first = output.find("discarded, residue");
+    ASSERT_NE(first, std::string::npos);
+    EXPECT_NE(output.find("discarded, residue", first + 1), std::string::npos);
+}
+
 TEST(Lower, TwoRanksExchangeMessages)
 {
     std::string output;

@@ -74,6 +74,7 @@ OTHER_MPI = [
 ]
 
 _RANKS = {
+    "alone": 1,
     "cartesian": 4,
     "file_groups": 4,
     "graph": 4,

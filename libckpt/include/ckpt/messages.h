@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define CKPT_WIRE_MAGIC   0x574b4343u
-#define CKPT_WIRE_VERSION 13u
+#define CKPT_WIRE_VERSION 14u
 
 #define CKPT_RANKS_MOST (1u << 20) /* ranks of a job */
 
@@ -50,6 +50,7 @@ enum ckpt_message_type {
     /* fields: shared; carries a memory file of the node that must outlive the ranks; text: its
      * name */
     CKPT_MSG_SHARED = 17,
+    CKPT_MSG_WORLD_READY = 18, /* the rank has changed worlds, and waits for RESUME */
 
     /* agent to rank */
     CKPT_MSG_WELCOME = 32, /* fields: welcome; text: the agent's own address, for JOIN */
@@ -71,6 +72,9 @@ enum ckpt_message_type {
     CKPT_MSG_ANSWER = 47,   /* fields: answer; text: reason of the failure, or "" */
     CKPT_MSG_WHERE = 48,    /* nothing has moved for a while; a rank inside a call without a clock
                                sends REPORT, other ranks do not answer */
+    /* after READY: load another lower half, under another launcher. Carries a memory file with that
+     * launcher's environment variables for this rank, each with a NUL after it */
+    CKPT_MSG_CHANGE_WORLD = 49,
 };
 
 enum ckpt_sender {

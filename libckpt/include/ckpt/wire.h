@@ -51,6 +51,11 @@
  *   WATCH    ---->          after READY
  *            <----  WATCHED brings a userfaultfd of the process
  *
+ * Before RESUME, if the ranks go on under another launcher, in a new MPI_COMM_WORLD:
+ *
+ *   CHANGE_WORLD ---->      after READY, to all ranks: it brings the launcher's variables
+ *            <----  WORLD_READY, or REFUSED if the rank is still in its old world
+ *
  * A rank that refuses temporarily because its program asked it to refuse:
  *
  *            <----  REFUSED after REQUEST, SAVE or CUT

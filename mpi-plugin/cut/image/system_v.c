@@ -86,9 +86,11 @@ static int restore_in_turn(const struct place *all, int64_t since,
                                              code);
 }
 
-int ckpt_system_v_rejoin(int64_t since, struct ckpt_failure *failure)
+/* had: where this rank had objects that it has no more; node 0: none. */
+static int rejoin(const struct ckpt_system_v_place *had, int64_t since,
+                  struct ckpt_failure *failure)
 {
-    const struct place mine = {ckpt_system_v_saved_at(), ckpt_system_v_node()};
+    const struct place mine = {*had, ckpt_system_v_node()};
     const size_t size = (size_t)MPI_COMM_WORLD->size * sizeof mine;
     int has = mine.saved.node != 0, any = 0;
     struct place *all;
@@ -118,4 +120,19 @@ int ckpt_system_v_rejoin(int64_t since, struct ckpt_failure *failure)
                                 : restore_in_turn(all, since, failure);
     ckpt_memory_free(all, size);
     return error;
+}
+
+int ckpt_system_v_rejoin(int64_t since, struct ckpt_failure *failure)
+{
+    const struct ckpt_system_v_place had = ckpt_system_v_saved_at();
+
+    return rejoin(&had, since, failure);
+}
+
+int ckpt_system_v_attend(struct ckpt_failure *failure)
+{
+    const struct ckpt_system_v_place none = {0};
+
+    CKPT_INVARIANT(!ckpt_non_mpi);
+    return rejoin(&none, 0, failure);
 }

@@ -19,4 +19,8 @@
  */
 int ckpt_system_v_rejoin(int64_t since, struct ckpt_failure *failure);
 
+/* The same for a rank that still has its objects, in a process that lives on: other ranks may be
+ * restarted ones. Context: quiesced, in a change of worlds. */
+int ckpt_system_v_attend(struct ckpt_failure *failure);
+
 #endif

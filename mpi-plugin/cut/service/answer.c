@@ -18,6 +18,7 @@
 #include "cut/participant.h"
 #include "cut/service/ending.h"
 #include "cut/service/inside.h"
+#include "cut/service/world.h"
 #include "files/files.h"
 #include "handles/kinds.h"
 #include "handles/message_log.h"
@@ -244,17 +245,28 @@ static void watch(const struct ckpt_message *order)
     (void)ckpt_agent_send(&message, -1);
 }
 
+/* Closes a descriptor that came with a message that needs none. */
+static void close_passed(int descriptor)
+{
+    if (descriptor >= 0) {
+        (void)ckpt_sys_close(descriptor);
+    }
+}
+
 /* Stands still while the agent copies this rank's memory. Returns at RESUME, or at RUN if the
- * ranks have to align again. */
+ * ranks have to align again; but not after a change of worlds. */
 static void await_resume(struct ckpt_context *context)
 {
     struct ckpt_message message;
-    int got;
+    int got, descriptor, changed = 0;
 
     CKPT_INVARIANT(ckpt_threads_are_frozen()); /* the agent reads what does not change */
     do {
-        got = ckpt_agent_receive(&message, 1);
-        if (got == 1 && message.type == CKPT_MSG_SAVE) {
+        got = ckpt_agent_receive_with(&message, &descriptor);
+        if (got == 1 && message.type == CKPT_MSG_CHANGE_WORLD) {
+            changed |= ckpt_world_obey(descriptor);
+            descriptor = -1;
+        } else if (got == 1 && message.type == CKPT_MSG_SAVE) {
             describe_again(context);
         } else if (got == 1 && message.type == CKPT_MSG_FREEZE) {
             freeze(&message);
@@ -264,6 +276,7 @@ static void await_resume(struct ckpt_context *context)
             /* other ranks were already cut and swept */
             ckpt_rank_cut_swept(message.as.swept.messages);
         }
+        close_passed(descriptor);
     } while (got == 1 && message.type != CKPT_MSG_RESUME &&
              message.type != CKPT_MSG_RUN);
     CKPT_INVARIANT(got != 0); /* the receive has waited */
@@ -273,6 +286,9 @@ static void await_resume(struct ckpt_context *context)
         ckpt_agent_lost();
     } else if (message.type == CKPT_MSG_RESUME) {
         ckpt_checkpoint_over(&message);
+    }
+    if (changed) {
+        ckpt_world_leave();
     }
 }
 
@@ -444,6 +460,9 @@ void ckpt_obey(const struct ckpt_message *message)
     case CKPT_MSG_HELD:
     case CKPT_MSG_ANSWER:
         ckpt_participants_told(message);
+        break;
+    case CKPT_MSG_CHANGE_WORLD:
+        ckpt_world_refuse();
         break;
     default:
         break; /* a newer agent's message, which this version can ignore */

@@ -60,6 +60,13 @@ static void share_page(void)
     }
 }
 
+/* Lets the agent read our memory where ptrace is restricted (Yama). An MPI library may name another
+ * process in MPI_Init. */
+static void let_agent_read(void)
+{
+    (void)ckpt_sys_prctl(PR_SET_PTRACER, agent, 0, 0, 0);
+}
+
 /* Introduces this rank. Writes the agent's own address to `address`. */
 static int hello(char *address, size_t size, uint64_t *epoch,
                  struct ckpt_failure *failure)
@@ -96,8 +103,7 @@ static int hello(char *address, size_t size, uint64_t *epoch,
     }
     agent = (int)message.as.welcome.pid;
     share_page();
-    /* Let the agent read our memory where ptrace is restricted (Yama). */
-    (void)ckpt_sys_prctl(PR_SET_PTRACER, agent, 0, 0, 0);
+    let_agent_read();
     ckpt_text_copy(address, size, message.text);
     return 0;
 }
@@ -136,6 +142,15 @@ static void heed_launcher(void)
     }
 }
 
+/* Sends rank 0's bytes to all. Returns an MPI error code. */
+static int broadcast(char *bytes, int size)
+{
+    int code;
+
+    CKPT_CALL(code, Bcast, bytes, size, CKPT_LOWER(MPI_BYTE), 0, CKPT_LOWER(MPI_COMM_WORLD));
+    return code;
+}
+
 /* Has all ranks call the launch by one name. Returns 0, or -EPROTO if MPI fails: then the
  * names differ. */
 static int agree_on_name(void)
@@ -144,15 +159,37 @@ static int agree_on_name(void)
     int code = MPI_SUCCESS;
 
     if (made != NULL) {
-        CKPT_CALL(code, Bcast, made, CKPT_LAUNCH_NAME_SIZE, CKPT_LOWER(MPI_BYTE), 0,
-                  CKPT_LOWER(MPI_COMM_WORLD));
+        code = broadcast(made, CKPT_LAUNCH_NAME_SIZE);
     }
     return code == MPI_SUCCESS ? 0 : -EPROTO;
 }
 
+/* Address of the coordinator's agent. */
+static char coordinator[sizeof(((struct ckpt_message *)0)->text)];
+
+int ckpt_attach_in_new_world(struct ckpt_failure *failure)
+{
+    char name[CKPT_LAUNCH_NAME_SIZE] = "";
+    int code = MPI_SUCCESS;
+
+    if (ckpt_launch_name_is_made()) {
+        (void)ckpt_text_copy(name, sizeof(name), ckpt_launch_name());
+        code = broadcast(name, sizeof(name));
+    }
+    if (code == MPI_SUCCESS) {
+        code = broadcast(coordinator, sizeof(coordinator));
+    }
+    if (code != MPI_SUCCESS) {
+        return ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
+                           "the ranks cannot agree on an agent: MPI_Bcast fails");
+    }
+    let_agent_read();
+    heed_launcher();
+    return 0;
+}
+
 int ckpt_attach(int collective, uint64_t *epoch, struct ckpt_failure *failure)
 {
-    static char coordinator[sizeof(((struct ckpt_message *)0)->text)];
     struct ckpt_message message = {.type = CKPT_MSG_JOIN};
     int error, code, agreed = 0;
 
@@ -165,8 +202,7 @@ int ckpt_attach(int collective, uint64_t *epoch, struct ckpt_failure *failure)
         ckpt_text_copy(coordinator, sizeof(coordinator), message.text);
     }
     if (collective && !ckpt_non_mpi) {
-        CKPT_CALL(code, Bcast, coordinator, (int)sizeof(coordinator),
-                  CKPT_LOWER(MPI_BYTE), 0, CKPT_LOWER(MPI_COMM_WORLD));
+        code = broadcast(coordinator, sizeof(coordinator));
         agreed = code == MPI_SUCCESS ? agreed : -EPROTO;
     }
     if (error == 0 && agreed != 0) { /* all ranks have made the same calls */

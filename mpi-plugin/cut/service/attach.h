@@ -19,6 +19,13 @@
  */
 int ckpt_attach(int collective, uint64_t *epoch, struct ckpt_failure *failure);
 
+/*
+ * In a new world of a living process: keeps the connection and the agent that it has, and makes the
+ * collective calls of ckpt_attach(1), which restarted ranks of that world make. The launch keeps
+ * its name. Returns 0 or -errno with a reason. Context: quiesced.
+ */
+int ckpt_attach_in_new_world(struct ckpt_failure *failure);
+
 /* The agent's process id. Context: any. */
 int ckpt_agent_pid(void);
 

@@ -14,6 +14,7 @@
 #include "cut/participant.h"
 #include "cut/service/answer.h"
 #include "cut/service/ending.h"
+#include "cut/service/world.h"
 #include "handles/kinds.h"
 #include "link/agent_link.h"
 #include "runtime/callback.h"
@@ -144,6 +145,9 @@ void ckpt_obey_inside(const struct ckpt_message *message, uint64_t flags)
     case CKPT_MSG_DRAIN: /* sent before the agent got our report */
         ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_INSIDE, inside_slot(),
                           flags, 0);
+        break;
+    case CKPT_MSG_CHANGE_WORLD:
+        ckpt_world_refuse();
         break;
     default:
         break; /* RUN: the rank is running already */

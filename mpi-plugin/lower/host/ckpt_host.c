@@ -15,6 +15,7 @@
 #include "lower/host/host_children.h"
 #include "lower/host/host_components.h"
 #include "lower/host/host_descriptors.h"
+#include "lower/host/host_files.h"
 #include "lower/host/host_launch.h"
 #include "lower/host/host_lend.h"
 #include "lower/host/host_library.h"
@@ -67,7 +68,7 @@ int main(int argc, char **argv)
         table->status = -EPROTO;
     } else {
         ckpt_invariant_report_to(table->invariant_failed);
-        ckpt_host_launch_open();
+        table->launcher_channel = ckpt_host_launch_open();
         ckpt_host_yield_open(table);
         ckpt_host_last_words(table->last_words);
         table->status = open_library(table, argv[0]);
@@ -80,6 +81,7 @@ int main(int argc, char **argv)
     table->heed_launcher = ckpt_host_pmix_open;
     table->components = ckpt_host_components;
     table->set_variable = ckpt_host_set_variable;
+    table->remove_files = ckpt_host_files_remove;
     table->thread_pointer = ckpt_thread_pointer_get();
     table->back(table);
     abort(); /* back() does not return */

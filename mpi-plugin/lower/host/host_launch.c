@@ -15,7 +15,7 @@
 
 #define VARIABLE "PMI_FD"
 
-void ckpt_host_launch_open(void)
+int ckpt_host_launch_open(void)
 {
     const char *value = getenv(VARIABLE);
     uint64_t number, mask;
@@ -25,11 +25,12 @@ void ckpt_host_launch_open(void)
 
     end = value == NULL ? NULL : ckpt_text_decimal(value, &number);
     if (end == NULL || *end != '\0' || number <= 2 || number > 65535) {
-        return;
+        return -1;
     }
     ckpt_change_begin(&mask);
     moved = ckpt_host_adopt((long)number, 0);
     ckpt_change_end(&mask);
     snprintf(text, sizeof(text), "%ld", moved);
     setenv(VARIABLE, text, 1);
+    return (int)moved;
 }

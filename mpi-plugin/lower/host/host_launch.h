@@ -9,8 +9,9 @@
 /*
  * Adopts the descriptor through which MPICH's launcher hydra serves its ranks
  * (PMI_FD): it belongs to the lower half, and moves to its range of numbers.
- * Called before the MPI library is opened. Context: normal (lower half).
+ * Called before the MPI library is opened. Returns its number, or -1 if there is none. Context:
+ * normal (lower half).
  */
-void ckpt_host_launch_open(void);
+int ckpt_host_launch_open(void);
 
 #endif

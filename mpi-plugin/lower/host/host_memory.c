@@ -17,6 +17,7 @@
 
 #include "lower/host/change.h"
 #include "lower/host/export.h"
+#include "lower/host/host_files.h"
 #include "lower/host/reservation.h"
 #include "lower/mappings.h"
 #include "sys/mremap.h"
@@ -158,6 +159,9 @@ CKPT_EXPORT void *mmap(void *address, size_t size, int protection, int flags,
 
     ckpt_change_begin(&mask);
     result = map(address, size, protection, flags, fd, offset);
+    if ((flags & (MAP_SHARED | MAP_ANONYMOUS)) == MAP_SHARED && !ckpt_sys_failed(result)) {
+        ckpt_host_file_mapped(fd);
+    }
     ckpt_change_end(&mask);
     return (void *)ckpt_libc_result(result);
 }

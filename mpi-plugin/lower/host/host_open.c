@@ -12,10 +12,12 @@
 #include "lower/host/change.h"
 #include "lower/host/export.h"
 #include "lower/host/host_descriptors.h"
+#include "lower/host/host_files.h"
 #include "sys/syscall.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -47,7 +49,7 @@ static int open_file(int directory, const char *path, int flags, mode_t mode)
     uint64_t mask;
 
     ckpt_change_begin(&mask);
-    return finish(ckpt_sys_openat(directory, path, flags, (int)mode),
+    return finish(ckpt_host_file_open(directory, path, flags, mode),
                   (flags & O_CLOEXEC) == 0, &mask);
 }
 
@@ -232,13 +234,18 @@ CKPT_EXPORT int mkostemp64(char *name, int flags)
 
 CKPT_EXPORT int shm_open(const char *name, int flags, mode_t mode)
 {
-    int (*next)(const char *, int, mode_t) = CKPT_NEXT(shm_open);
+    char path[sizeof("/dev/shm/") + NAME_MAX];
     uint64_t mask;
-    int fd;
 
+    name += strspn(name, "/");
+    if (*name == '\0' || strchr(name, '/') != NULL || strlen(name) > NAME_MAX) {
+        errno = EINVAL;
+        return -1;
+    }
+    snprintf(path, sizeof(path), "/dev/shm/%s", name);
     ckpt_change_begin(&mask);
-    fd = next(name, flags, mode);
-    return finish(fd < 0 ? -errno : fd, 0, &mask);
+    return finish(ckpt_host_file_open(AT_FDCWD, path, flags | O_NOFOLLOW | O_CLOEXEC, mode), 0,
+                  &mask);
 }
 
 CKPT_EXPORT int memfd_create(const char *name, unsigned flags)
