@@ -507,8 +507,9 @@ void SupervisedLaunch::await_agents()
         turn(now + last_news);
     }
     const bool is_bad = watch_.failure() || ending_.exit_code != 0;
-    if (supervisor_ && (acts_for_launcher() || is_bad) && supervisor_->has_ranks()) {
-        /* A killed launcher leaves ranks behind; that of Open MPI 5.0 also after MPI_Abort. */
+    const bool may_leave_ranks = acts_for_launcher() || (options_.has_exact_code && is_bad);
+    if (supervisor_ && may_leave_ranks && supervisor_->has_ranks()) {
+        /* ckpt-launch does if it is killed; mpirun of Open MPI 5.0 does after MPI_Abort. */
         supervisor_->end_ranks();
     }
     await_nodes();
