@@ -1589,7 +1589,7 @@ INTERNALS = (
     Internal("CKPT_MEMBERSHIP_SEEDS", (TESTS,), RECORDED, "Number of seeds of random views."),
     Internal("CKPT_REDRAW", (TESTS,), RECORDED, "Redraws the diagrams of the documents."),
     Internal("CKPT_STANDIN", (TESTS,), RECORDED, "Library of the coverage test."),
-    Internal("CKPT_STAND_IN", (TESTS,), RECORDED, "Socket for orders to the stand-in of the agent."),
+    Internal("CKPT_STAND_IN", (TESTS,), RECORDED, "Socket of the stand-in of the agent."),
     Internal("CKPT_TEST_BUILD", (TESTS,), RECORDED, "Build directory of the tests."),
     Internal("CKPT_TEST_FULL", (TESTS,), RECORDED, "Runs tests at full length."),
     Internal("CKPT_TEST_INSTALL", (TESTS,), RECORDED, "Installation that is tested."),
