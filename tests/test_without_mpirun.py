@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ckpttest import non_mpi, processes, programs
-from ckpttest.lab import Lab
+from ckpttest.lab import POLL, Lab
 from ckpttest.mpis import MPICH, OPENMPI4, OPENMPI5
 from ckpttest.settings import APPS, TIMEOUT
 
@@ -51,8 +51,14 @@ def leftovers(temporary):
 
 
 def is_clean(lab):
-    """Whether this launch has left nothing."""
-    return set(leftovers(lab.directory / "tmp")) <= lab.seen
+    """Whether this launch has left nothing. Segments of jobs that other tests have just killed
+    disappear in a moment."""
+    deadline = time.monotonic() + TIMEOUT
+    while not (clean := set(leftovers(lab.directory / "tmp")) <= lab.seen):
+        if time.monotonic() > deadline:
+            break
+        time.sleep(POLL)
+    return clean
 
 
 def start(lab, *command, options=(), ranks=RANKS):
