@@ -87,12 +87,12 @@ world::World world_of(const LaunchOptions &options, const std::filesystem::path 
 }
 
 /* Whether the ranks load MPICH. Otherwise they load Open MPI (mpi-plugin/lower/library.c). */
-bool uses_mpich(const LaunchOptions &options)
+bool uses_mpich(const std::vector<std::string> &environment)
 {
     const std::string variable = "CKPT_LIBMPI=";
     std::string library;
 
-    for (const std::string &entry : merged(own_environment(), options.variables)) {
+    for (const std::string &entry : environment) {
         if (entry.starts_with(variable)) {
             library = std::filesystem::path(entry.substr(variable.size())).filename();
         }
@@ -118,7 +118,7 @@ std::string how_it_ended(int status)
 } // namespace
 
 Launch::Launch(LaunchOptions options, const std::filesystem::path &libraries)
-    : options_(std::move(options)),
+    : options_(std::move(options)), environment_(merged(own_environment(), options_.variables)),
       signals_({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT}),
       server_(loop_, server_command(options_, libraries), own_environment(),
               signals_.mask_before(),
@@ -134,7 +134,7 @@ void Launch::received(const world::Message &message)
 {
     if (std::holds_alternative<world::Started>(message)) {
         if (!server_.send(world::Register{world_of(options_, server_.directory()),
-                                          uses_mpich(options_)})) {
+                                          uses_mpich(environment_)})) {
             obstacle_ = "ckpt-world has ended";
         }
     } else if (const auto *endpoint = std::get_if<world::Endpoint>(&message)) {
@@ -188,7 +188,7 @@ void Launch::start_rank(int rank, const std::vector<std::string> &variables)
 {
     ChildStart start;
     start.program = options_.program;
-    start.environment = merged(merged(own_environment(), options_.variables), variables);
+    start.environment = merged(environment_, variables);
     start.directory = options_.directory;
     start.mask = signals_.mask_before();
     start.input = rank == 0 ? STDIN_FILENO : -1;

@@ -46,6 +46,7 @@ class Launch
     Time next_turn() const;
 
     const LaunchOptions options_;
+    const std::vector<std::string> environment_; /* of all ranks */
     EventLoop loop_;
     SignalDescriptor signals_;
     WorldServer server_;

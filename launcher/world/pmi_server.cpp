@@ -80,22 +80,9 @@ void PmiServer::answer(int rank, const std::string &line)
 void PmiServer::obey(int rank, const std::string &line)
 {
     const PmiSpace::Outcome outcome = space_.obey(rank, line);
-    RankEvent event{RankEvent::Kind::connected, name_, rank, outcome.status, ""};
 
-    switch (outcome.event) {
-    case PmiSpace::Event::none:
-        break;
-    case PmiSpace::Event::connected:
-        happened_(event);
-        break;
-    case PmiSpace::Event::finalized:
-        event.kind = RankEvent::Kind::finalized;
-        happened_(event);
-        break;
-    case PmiSpace::Event::aborted:
-        event.kind = RankEvent::Kind::aborted;
-        happened_(event);
-        break;
+    if (outcome.event) {
+        happened_({*outcome.event, name_, rank, outcome.status, ""});
     }
     for (const PmiSpace::Answer &one : outcome.answers) {
         answer(one.rank, one.line);

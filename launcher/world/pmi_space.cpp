@@ -153,11 +153,11 @@ PmiSpace::Outcome PmiSpace::obey(int rank, const std::string &line)
         outcome.answers.push_back({rank, answer + "\n"});
     }
     if (command == "init") {
-        outcome.event = Event::connected;
+        outcome.event = RankEvent::Kind::connected;
     } else if (command == "finalize") {
-        outcome.event = Event::finalized;
+        outcome.event = RankEvent::Kind::finalized;
     } else if (command == "abort") {
-        outcome.event = Event::aborted;
+        outcome.event = RankEvent::Kind::aborted;
         outcome.status = number_of(value_of(words, "exitcode"));
     }
     return outcome;

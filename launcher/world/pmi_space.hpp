@@ -8,9 +8,10 @@
  */
 #pragma once
 
-#include "world/world.hpp"
+#include "world/world_message.hpp"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,19 +22,13 @@ namespace ckpt::world
 class PmiSpace
 {
   public:
-    enum class Event {
-        none,
-        connected, /* MPI_Init has begun */
-        finalized, /* MPI_Finalize has ended */
-        aborted,   /* MPI_Abort */
-    };
     struct Answer {
         int rank;
         std::string line; /* with its newline */
     };
     struct Outcome {
-        Event event = Event::none;
-        int status = 0;              /* of `aborted` */
+        std::optional<RankEvent::Kind> event;
+        int status = 0;              /* of RankEvent::Kind::aborted */
         std::vector<Answer> answers; /* in this order */
     };
 

@@ -84,7 +84,7 @@ TEST(ChildProcess, SignalsReachItsChildren)
     child.signal(SIGTERM);
     const int status = child.await_status(longest);
     EXPECT_TRUE(WIFEXITED(status) || WIFSIGNALED(status));
-    EXPECT_EQ(kill(-child.pid(), 0), -1); /* nobody is left in its group */
+    EXPECT_EQ(kill(-child.pid(), 0), -1); /* its group is empty */
     EXPECT_EQ(errno, ESRCH);
 }
 

@@ -94,10 +94,10 @@ TEST(PmiSpace, EventsAreTold)
 {
     PmiSpace space(world_of(1));
     EXPECT_EQ(space.obey(0, "cmd=init pmi_version=1 pmi_subversion=1").event,
-              PmiSpace::Event::connected);
-    EXPECT_EQ(space.obey(0, "cmd=finalize").event, PmiSpace::Event::finalized);
+              RankEvent::Kind::connected);
+    EXPECT_EQ(space.obey(0, "cmd=finalize").event, RankEvent::Kind::finalized);
     const auto end = space.obey(0, "cmd=abort exitcode=7");
-    EXPECT_EQ(end.event, PmiSpace::Event::aborted);
+    EXPECT_EQ(end.event, RankEvent::Kind::aborted);
     EXPECT_EQ(end.status, 7);
     EXPECT_TRUE(end.answers.empty());
 }
