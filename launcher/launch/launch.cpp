@@ -9,6 +9,7 @@
 #include "common/invariant.hpp"
 #include "common/processes.hpp"
 #include "supervise/failure.hpp"
+#include "world/rank_environment.hpp"
 
 #include <fmt/core.h>
 
@@ -22,8 +23,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 namespace ckpt::launch
 {
 
@@ -35,30 +34,6 @@ namespace
 /* Time for a rank to end after SIGTERM. */
 constexpr auto grace_period = std::chrono::seconds(5);
 constexpr int exit_code_mask = 0xff;
-
-/* Variables of an outer launcher (srun, mpirun), which would confuse the MPI library. Users
- * set PMIX_MCA_... themselves. */
-bool is_of_launcher(std::string_view entry)
-{
-    for (std::string_view prefix : {"PMIX_", "PMI_", "OMPI_COMM_WORLD_", "OMPI_MCA_ess_base_",
-                                    "OMPI_MCA_orte_"}) {
-        if (entry.starts_with(prefix) && !entry.starts_with("PMIX_MCA_")) {
-            return true;
-        }
-    }
-    return false;
-}
-
-std::vector<std::string> own_environment()
-{
-    std::vector<std::string> variables;
-    for (char **entry = environ; *entry != nullptr; entry++) {
-        if (!is_of_launcher(*entry)) {
-            variables.emplace_back(*entry);
-        }
-    }
-    return variables;
-}
 
 /* The host's name may be replaced, for tests that have several nodes on one machine. */
 std::string node_name()
@@ -86,20 +61,6 @@ world::World world_of(const LaunchOptions &options, const std::filesystem::path 
     return world;
 }
 
-/* Whether the ranks load MPICH. Otherwise they load Open MPI (mpi-plugin/lower/library.c). */
-bool uses_mpich(const std::vector<std::string> &environment)
-{
-    const std::string variable = "CKPT_LIBMPI=";
-    std::string library;
-
-    for (const std::string &entry : environment) {
-        if (entry.starts_with(variable)) {
-            library = std::filesystem::path(entry.substr(variable.size())).filename();
-        }
-    }
-    return library.starts_with("libmpi.so.12") || library.starts_with("libmpich.");
-}
-
 std::vector<std::string> server_command(const LaunchOptions &options,
                                         const std::filesystem::path &libraries)
 {
@@ -118,13 +79,15 @@ std::string how_it_ended(int status)
 } // namespace
 
 Launch::Launch(LaunchOptions options, const std::filesystem::path &libraries)
-    : options_(std::move(options)), environment_(merged(own_environment(), options_.variables)),
+    : options_(std::move(options)), environment_(world::merged(world::environment_without_launcher(), options_.variables)),
       signals_({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT}),
-      server_(loop_, server_command(options_, libraries), own_environment(),
+      server_(loop_, server_command(options_, libraries), world::environment_without_launcher(),
               signals_.mask_before(),
               {[this](const world::Message &message) { received(message); },
                [this](const std::string &why) { server_gone(why); }})
 {
+    /* For worlds that the agent makes (agent/recovery/recovery.cpp). */
+    environment_ = world::merged(environment_, {"CKPT_WORLD_LIBRARY=" + options_.pmix});
     loop_.watch(signals_.descriptor(), EPOLLIN, [this](std::uint32_t) { take_signals(); });
 }
 
@@ -134,7 +97,7 @@ void Launch::received(const world::Message &message)
 {
     if (std::holds_alternative<world::Started>(message)) {
         if (!server_.send(world::Register{world_of(options_, server_.directory()),
-                                          uses_mpich(environment_)})) {
+                                          world::uses_mpich(environment_)})) {
             obstacle_ = "ckpt-world has ended";
         }
     } else if (const auto *endpoint = std::get_if<world::Endpoint>(&message)) {
@@ -188,7 +151,7 @@ void Launch::start_rank(int rank, const std::vector<std::string> &variables)
 {
     ChildStart start;
     start.program = options_.program;
-    start.environment = merged(environment_, variables);
+    start.environment = world::merged(environment_, variables);
     start.directory = options_.directory;
     start.mask = signals_.mask_before();
     start.input = rank == 0 ? STDIN_FILENO : -1;

@@ -8,8 +8,6 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdlib>
-#include <map>
-#include <string_view>
 
 namespace ckpt::launch
 {
@@ -18,11 +16,6 @@ namespace
 {
 
 constexpr int most_ranks = 65535; /* PMIx numbers the ranks of a node with 16 bits */
-
-std::string_view name_of(std::string_view entry)
-{
-    return entry.substr(0, entry.find('='));
-}
 
 /* -x NAME passes on a variable of this process. The ranks inherit all variables anyway. */
 void drop_inherited(std::vector<std::string> &variables)
@@ -58,23 +51,6 @@ LaunchOptions parse_options(int argc, char **argv)
     }
     drop_inherited(options.variables);
     return options;
-}
-
-std::vector<std::string> merged(const std::vector<std::string> &variables,
-                                const std::vector<std::string> &additions)
-{
-    std::map<std::string, std::string, std::less<>> by_name;
-    std::vector<std::string> result;
-
-    for (const auto *list : {&variables, &additions}) {
-        for (const std::string &entry : *list) {
-            by_name[std::string(name_of(entry))] = entry;
-        }
-    }
-    for (const auto &[name, entry] : by_name) {
-        result.push_back(entry);
-    }
-    return result;
 }
 
 } // namespace ckpt::launch

@@ -28,8 +28,4 @@ struct LaunchOptions {
  * line is wrong. */
 LaunchOptions parse_options(int argc, char **argv);
 
-/* Returns `variables` with the additions; of two entries with one name, only the last. */
-std::vector<std::string> merged(const std::vector<std::string> &variables,
-                                const std::vector<std::string> &additions);
-
 } // namespace ckpt::launch

@@ -5,15 +5,14 @@
 #include "launch/world_server.hpp"
 
 #include "common/error.hpp"
+#include "world/world.hpp"
 
 #include <fmt/core.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <system_error>
 
 #include <sys/socket.h>
-#include <unistd.h>
 
 namespace ckpt::launch
 {
@@ -24,17 +23,6 @@ namespace
 {
 
 constexpr int longest_end = 5000; /* ms */
-
-/* Short, as the MPI library makes sockets below it, whose paths may have 107 characters. */
-fs::path make_directory()
-{
-    std::string name = fmt::format("{}/ckpt-{}.XXXXXX", fs::temp_directory_path().string(),
-                                   getuid());
-    if (mkdtemp(name.data()) == nullptr) {
-        fail_errno(errno, "cannot make a directory {}", name);
-    }
-    return name;
-}
 
 void remove_directory(const fs::path &directory)
 {
@@ -50,7 +38,7 @@ void remove_directory(const fs::path &directory)
 WorldServer::WorldServer(EventLoop &loop, std::vector<std::string> command,
                          const std::vector<std::string> &environment, const sigset_t &mask,
                          Hooks hooks)
-    : directory_(make_directory())
+    : directory_(world::make_temporary_directory())
 {
     int ends[2];
 

@@ -474,6 +474,38 @@ the agent's log says why.
 """,
     ),
     Setting(
+        "--keep-copies",
+        on=JOB,
+        type="word",
+        value="WHETHER",
+        default="no",
+        words=("no", "yes"),
+        readers=(AGENT,),
+        restart=KEPT,
+        help="Keep frozen copies of the ranks until the next checkpoint, to recover in place: "
+        "yes or no",
+        manual="""\
+Whether the ranks make copies of themselves at each checkpoint that stay until the next one is
+committed:
+.Ql yes ,
+or
+.Ql no
+(the default).
+If a rank dies under
+.Cm ckpt run Fl -ranks ,
+the copies of all ranks take the place of the ranks, on the node and in the job that run already.
+Nothing is read from the checkpoint.
+Files that the job has changed since are rolled back as at a restart.
+This needs a job on one node, Sync-and-Stop, and Linux 6.15.
+Where it cannot be done, the job is restarted from the checkpoint.
+The copies share with the ranks all memory that the ranks have not written since; so they take as
+much memory as the ranks write between two checkpoints.
+.Pp
+Checkpoints are then taken as with
+.Fl -snapshot Cm cow .
+""",
+    ),
+    Setting(
         "--pool",
         on=JOB,
         type="bytes",
@@ -1571,6 +1603,7 @@ INTERNALS = (
     ),
     Internal("CKPT_GATHER", (RESTART,), RECORDED, "File through which nodes find the gatherer."),
     Internal("CKPT_INPUT", (PROCESS,), RECORDED, "What becomes of the launch's standard input."),
+    Internal("CKPT_WORLD_LIBRARY", (AGENT,), NEVER, "PMIx library of the worlds of ckpt-launch."),
     Internal("CKPT_OUTPUT", (PROCESS,), RECORDED, "The launcher's standard output and error."),
     Internal("CKPT_JOURNAL", (PROCESS,), RECORDED, "Directory of the job's file journal."),
     Internal("CKPT_JOURNAL_OUTPUT", (PROCESS,), RECORDED, "Output held by the file journal."),

@@ -68,9 +68,7 @@ std::string Failure::salvage_text() const
     if (salvaged != 0) {
         return fmt::format("; it is replayed, the others are saved as number {}", salvaged);
     }
-    return why_not_salvaged.empty()
-               ? std::string()
-               : fmt::format("; it is not replayed: {}", why_not_salvaged);
+    return why_not_salvaged.empty() ? std::string() : "; " + why_not_salvaged;
 }
 
 std::string Failure::place() const

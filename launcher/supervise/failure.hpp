@@ -27,8 +27,9 @@ struct Failure {
     int exit_code = 0;         /* of the launcher */
     bool is_finished = false;  /* the rank had called MPI_Finalize */
     /* salvaged: number of the checkpoint that has the other ranks as they were when this rank
-     * ended; 0: none. interval: reached by the rank. why_not_salvaged: with protocol
-     * independent, why there is no such checkpoint. */
+     * ended; 0: none. interval: reached by the rank. why_not_salvaged: a clause
+     * that says why there is none, or why the job does not recover in place; empty: nobody
+     * tried. */
     std::uint64_t salvaged = 0;
     std::uint64_t interval = 0;
     std::string why_not_salvaged;

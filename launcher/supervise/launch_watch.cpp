@@ -59,7 +59,7 @@ void LaunchWatch::rank_ended(int rank, Time now)
 
     known.has_ended = true;
     known.stopped_since.reset();
-    if (known.is_finished || tolerant_) {
+    if (known.is_finished || tolerant_ || recovering_) {
         return;
     }
     fail(end_of(rank), known.is_salvaging ? Time::max() : now + time_to_end());
@@ -120,13 +120,50 @@ void LaunchWatch::rank_salvaged(int rank, std::uint64_t number, std::uint64_t in
 
 void LaunchWatch::rank_not_salvaged(int rank, const std::string &why, Time now)
 {
-    Rank &known = ranks_[rank];
+    ranks_[rank].is_salvaging = false;
+    stays_dead(rank, "it is not replayed: " + why, now);
+}
 
-    known.is_salvaging = false;
-    known.why_not_salvaged = why;
+void LaunchWatch::stays_dead(int rank, const std::string &clause, Time now)
+{
+    ranks_[rank].why_not_salvaged = clause;
     if (failure_ && failure_->rank == rank && failure_->salvaged == 0) {
-        failure_->why_not_salvaged = why;
+        failure_->why_not_salvaged = clause;
         fail(*failure_, now + time_to_end());
+    }
+}
+
+/* ---- Recoveries in place --------------------------------------------------------- */
+
+void LaunchWatch::rank_recovering(int rank)
+{
+    if (tolerant_) {
+        return;
+    }
+    recovering_ = rank;
+    if (failure_ && failure_->kind == Failure::Kind::rank_ended && !is_ending()) {
+        end_at_ = Time::max(); /* until the result is known */
+    }
+}
+
+void LaunchWatch::rank_recovered(int rank)
+{
+    if (recovering_ && recovering_ != rank) {
+        return; /* old news, of an agent that had lost its connection */
+    }
+    recovering_.reset();
+    if (failure_ && failure_->kind == Failure::Kind::rank_ended && !is_ending()) {
+        failure_.reset();
+        end_at_ = Time::max();
+    }
+}
+
+void LaunchWatch::rank_not_recovered(int rank, const std::string &why, Time now)
+{
+    stays_dead(rank, "the job does not recover in place: " + why, now);
+    if (recovering_ == rank) {
+        recovering_.reset();
+        fail(end_of(rank), now + time_to_end());
     }
 }
 
@@ -138,12 +175,16 @@ void LaunchWatch::agent_lost(const std::string &host, Time now)
             fail(end_of(rank), now + time_to_end()); /* the agent may not have reported the end */
         }
     }
+    if (recovering_ && ranks_[*recovering_].host == host) {
+        rank_not_recovered(*recovering_, "the agent has died", now);
+    }
 }
 
 bool LaunchWatch::awaits_salvage() const
 {
-    return std::any_of(ranks_.begin(), ranks_.end(),
-                       [](const auto &entry) { return entry.second.is_salvaging; });
+    return recovering_ || std::any_of(ranks_.begin(), ranks_.end(), [](const auto &entry) {
+               return entry.second.is_salvaging;
+           });
 }
 
 void LaunchWatch::rank_stopped(int rank, Time now)

@@ -77,9 +77,14 @@ class LaunchWatch
     void rank_salvaging(int rank);
     void rank_salvaged(int rank, std::uint64_t number, std::uint64_t interval, Time now);
     void rank_not_salvaged(int rank, const std::string &why, Time now);
+    /* The rank is gone. recovering: the agent ends all others, and tries to bring all back in
+     * place. recovered: it has. not_recovered: it has not, for this reason. */
+    void rank_recovering(int rank);
+    void rank_recovered(int rank);
+    void rank_not_recovered(int rank, const std::string &why, Time now);
     /* The agent of the host's ranks has gone. */
     void agent_lost(const std::string &host, Time now);
-    /* Whether an agent still has to report the result of a salvage. */
+    /* Whether an agent still has to report the result of a salvage or recovery. */
     bool awaits_salvage() const;
     /* A signal has stopped the rank; the rank goes on. */
     void rank_stopped(int rank, Time now);
@@ -108,12 +113,13 @@ class LaunchWatch
         bool is_finished = false;
         bool has_ended = false;
         bool is_salvaging = false;
-        std::string why_not_salvaged;
+        std::string why_not_salvaged; /* a clause */
         std::optional<Time> stopped_since;
     };
 
     void fail(Failure failure, Time end_at);
     Failure end_of(int rank) const;
+    void stays_dead(int rank, const std::string &clause, Time now);
     Duration time_to_end() const { return acts_ ? limits_.news : limits_.own_end; }
     void look_at_stopped(Time now);
     void look_at_unserved(Time now);
@@ -125,6 +131,7 @@ class LaunchWatch
     bool tolerant_ = false;
     bool acts_ = false;
     std::map<int, Rank> ranks_;
+    std::optional<int> recovering_;        /* the rank whose death began it */
     std::map<std::string, Time> unserved_; /* nodes, and since when */
     std::set<std::string> lost_nodes_;
     std::optional<Time> silent_since_;

@@ -211,6 +211,15 @@ void Supervisor::rank_event(Agent &agent, const std::string &type, const json &f
         watch_.rank_salvaged(rank, frame.at("number"), frame.at("interval"), now);
     } else if (type == "lost") {
         watch_.rank_not_salvaged(rank, frame.at("why"), now);
+    } else if (type == "recovering") {
+        watch_.rank_recovering(rank);
+    } else if (type == "recovered") {
+        watch_.rank_recovered(rank);
+        if (const std::uint64_t number = frame.at("number"); number != 0) {
+            hooks_.recovered(rank, number, frame.at("seconds"));
+        }
+    } else if (type == "not_recovered") {
+        watch_.rank_not_recovered(rank, frame.at("why"), now);
     } else if (type == "stopped") {
         watch_.rank_stopped(rank, now);
     } else if (type == "continued") {
@@ -424,6 +433,16 @@ std::optional<int> Supervisor::rank_of(pid_t process) const
 {
     auto found = ranks_of_processes_.find(process);
     return found == ranks_of_processes_.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool Supervisor::is_former(pid_t process) const
+{
+    const auto rank = rank_of(process);
+
+    return rank && std::any_of(agents_.begin(), agents_.end(), [&](const Agent &agent) {
+               const auto found = agent.ranks.find(*rank);
+               return found != agent.ranks.end() && found->second != process;
+           });
 }
 
 bool Supervisor::awaits_status() const

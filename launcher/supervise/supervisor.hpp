@@ -39,6 +39,8 @@ class Supervisor
          * now; or it is protected again. */
         std::function<void(bool is_unprotected, bool is_overdue, const std::string &why)>
             protection;
+        /* All ranks have gone back to this checkpoint in place, after the death of this one. */
+        std::function<void(int rank, std::uint64_t number, double seconds)> recovered;
         /* Whether the end of the launch has been requested. */
         std::function<bool()> is_asked_to_end;
     };
@@ -71,6 +73,8 @@ class Supervisor
     bool awaits_status() const;
     /* Returns the rank of a process of this node, as far as agents have reported it. */
     std::optional<int> rank_of(pid_t process) const;
+    /* Whether another process has taken the process's place as a rank. */
+    bool is_former(pid_t process) const;
     /* Whether an agent is still connected. */
     bool has_agents() const;
     /* Whether there are ranks whose agents are connected, on nodes that are not lost. */

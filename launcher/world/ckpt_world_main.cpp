@@ -2,10 +2,11 @@
 /*
  * ckpt_world_main.cpp - serves worlds for the ranks of one node.
  *
- *     ckpt-world --host NAME --directory DIR [--pmix LIBRARY] <>SOCKET
+ *     ckpt-world --host NAME --directory DIR [--remove-directory] [--pmix LIBRARY] <>SOCKET
  *
  * Standard input is the socket of the client (world_message.hpp). When the client goes, the
- * server stays for the processes of ranks that it knows, and ends after them.
+ * server stays for the processes of ranks that it knows, and ends after them. Then it removes its
+ * directory, if the client has asked for that.
  */
 #include "config.h"
 
@@ -27,6 +28,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -44,6 +46,7 @@ namespace
 struct Options {
     std::string host;
     std::filesystem::path directory;
+    bool removes_directory = false;
     std::string library = "libpmix.so.2";
 };
 
@@ -218,6 +221,16 @@ class WorldService
     Channel channel_;
 };
 
+void remove_directory(const std::filesystem::path &directory)
+{
+    std::error_code error;
+    std::filesystem::remove_all(directory, error);
+    if (error) {
+        fmt::print(stderr, "ckpt-world: cannot remove {}: {}\n", directory.string(),
+                   error.message());
+    }
+}
+
 /* Signals of the terminal are for the launcher, which ends this server. */
 void ignore_signals()
 {
@@ -236,15 +249,20 @@ int main(int argc, char **argv)
     CLI::App app("Serves the ranks of a node. Started by ckpt.");
     app.add_option("--host", options.host, "Name of this node")->required();
     app.add_option("--directory", options.directory, "Directory for temporary files")->required();
+    app.add_flag("--remove-directory", options.removes_directory, "Remove it at the end");
     app.add_option("--pmix", options.library, "The PMIx library");
     app.set_version_flag("--version", PACKAGE_STRING);
     CLI11_PARSE(app, argc, argv);
+    int code = 0;
     try {
         ckpt::world::ignore_signals();
         ckpt::world::WorldService(options).run();
-        return 0;
     } catch (const std::exception &problem) {
         fmt::print(stderr, "ckpt-world: {}\n", problem.what());
+        code = 1;
     }
-    return 1;
+    if (options.removes_directory) {
+        ckpt::world::remove_directory(options.directory);
+    }
+    return code;
 }

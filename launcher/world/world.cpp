@@ -6,8 +6,14 @@
 
 #include "common/error.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 #include <numeric>
+
+#include <unistd.h>
 
 namespace ckpt::world
 {
@@ -30,6 +36,16 @@ int World::size() const
     return std::accumulate(nodes.begin(), nodes.end(), 0, [](int sum, const WorldNode &node) {
         return sum + static_cast<int>(node.ranks.size());
     });
+}
+
+std::filesystem::path make_temporary_directory()
+{
+    std::string name = fmt::format("{}/ckpt-{}.XXXXXX",
+                                   std::filesystem::temp_directory_path().string(), getuid());
+    if (mkdtemp(name.data()) == nullptr) {
+        fail_errno(errno, "cannot make a directory {}", name);
+    }
+    return name;
 }
 
 void require_valid(const World &world)

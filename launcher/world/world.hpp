@@ -34,6 +34,10 @@ struct World {
     bool operator==(const World &) const = default;
 };
 
+/* Makes a directory for `World::directory` and for the server itself. Its path is short, as the MPI
+ * library makes sockets below it, whose paths may have 107 characters. Throws Error. */
+std::filesystem::path make_temporary_directory();
+
 /* Throws Error unless the name is usable and the ranks are 0, 1, ... , each once. */
 void require_valid(const World &world);
 

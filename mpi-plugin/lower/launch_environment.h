@@ -19,10 +19,6 @@ struct ckpt_launch_environment {
     char text[CKPT_ENVIRONMENT_BYTES];
 };
 
-/* Returns 1 if the setting ("NAME=value") is one that a launcher makes for its processes.
- * Context: any. */
-int ckpt_is_of_launcher(const char *setting);
-
 /*
  * Writes to `to` what the new launcher gives, and the rest of the old environment: all but what
  * the old launcher made, and the variables that the new one gives.

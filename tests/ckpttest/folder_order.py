@@ -107,7 +107,7 @@ TREES = (
             "agent/messages",
             "agent/control agent/blocks",
             "agent/ranks",
-            "agent/coordinator agent/supervision",
+            "agent/coordinator agent/recovery agent/supervision",
             "agent/ckptd supervise gather cli/launchers",
             "cli/files launch",
             "cli/jobs",

@@ -52,7 +52,8 @@ struct Settings {
     Codec codec;
     unsigned increments; /* increments on top of one full piece */
     SnapshotMethod snapshot;
-    std::size_t pool; /* bytes, for cll; 0: PagePool chooses */
+    bool keeps_copies; /* frozen copies of the newest checkpoint */
+    std::size_t pool;  /* bytes, for cll; 0: PagePool chooses */
     std::size_t granule;
     Switch share_pages;
     Switch direct_io;

@@ -9,6 +9,7 @@
 #include "common/durations.hpp"
 #include "common/error.hpp"
 #include "common/invariant.hpp"
+#include "journal/rollback.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -71,25 +72,8 @@ std::vector<control::IndependentStatus> independent_status(const IndependentStat
 
 Agent::Agent(const Settings &settings)
     : settings_(settings),
-      local_(loop_, worker_, settings_, rejected_,
-             {[this](const RankSession &rank) { return welcome(rank); },
-              [this](const std::string &address) { joined(address); },
-              [this](const RankSession &rank) {
-                  if (supervisor_) {
-                      supervisor_->rank_here(rank);
-                  }
-              },
-              [this](int rank) {
-                  if (supervisor_) {
-                      supervisor_->rank_finished(rank);
-                  }
-              },
-              [this](int rank, Fd process) {
-                  if (supervisor_) {
-                      supervisor_->rank_gone(rank, std::move(process));
-                  }
-              },
-              [this](const SalvageEvent &news) { salvage(news); }}),
+      local_(loop_, worker_, settings_, rejected_, local_hooks()),
+      recovery_(loop_, local_, settings_, recovery_hooks()),
       control_(loop_, rejected_,
                {[this](ClientId client, const control::Request &request) {
                     this->request(client, request);
@@ -113,6 +97,37 @@ Agent::Agent(const Settings &settings)
     rank_listener_ = std::make_unique<Listener>(
         loop_, run_file(settings_, ".sock"), SOCK_SEQPACKET, rejected_,
         [this](Fd socket) { local_.accept(std::move(socket)); });
+}
+
+LocalNode::Hooks Agent::local_hooks()
+{
+    LocalNode::Hooks hooks;
+
+    hooks.welcome = [this](const RankSession &rank) { return welcome(rank); };
+    hooks.joined = [this](const std::string &address) { joined(address); };
+    hooks.here = [this](const RankSession &rank) {
+        recovery_.rank_here(rank);
+        if (supervisor_) {
+            supervisor_->rank_here(rank);
+        }
+    };
+    hooks.finished = [this](int rank) {
+        if (supervisor_) {
+            supervisor_->rank_finished(rank);
+        }
+    };
+    hooks.gone = [this](int rank, Fd process) {
+        recovery_.rank_gone(rank); /* `ckpt run` must know before it hears of the end */
+        if (supervisor_) {
+            supervisor_->rank_gone(rank, std::move(process));
+        }
+    };
+    hooks.salvage = [this](const SalvageEvent &news) { salvage(news); };
+    hooks.committed = [this] { recovery_.committed(); };
+    hooks.refused_to_thaw = [this](pid_t process, const std::string &why) {
+        recovery_.refused(process, why);
+    };
+    return hooks;
 }
 
 Agent::~Agent()
@@ -270,7 +285,10 @@ void Agent::supervise()
                     order.at("request").get<control::Request>());
         } /* else: from a newer version */
     };
-    hooks.over = [this](const std::string &) { local_.kill(); };
+    hooks.over = [this](const std::string &) {
+        recovery_.stop();
+        local_.kill();
+    };
     supervisor_ = std::make_unique<SupervisorLink>(loop_, caller_, local_, settings_,
                                                    rejected_, std::move(hooks));
 }
@@ -379,17 +397,68 @@ control::Status Agent::status() const
         status.phase = link_->connected() ? "running" : control::starting;
     }
     status.salvaged.error = salvage_error_;
+    status.in_place = in_place_;
+    status.in_place.kept = local_.kept_copies().number();
     return status;
 }
 
 void Agent::salvage(const SalvageEvent &news)
 {
+    if (news.kind == SalvageEvent::Kind::recovered && news.number != 0) {
+        in_place_ = {0, in_place_.count + 1, news.number, news.rank, static_cast<double>(now_nanoseconds()) * 1e-9, news.seconds, {}};
+    } else if (news.kind == SalvageEvent::Kind::not_recovered) {
+        in_place_.error = news.why;
+    }
     if (news.kind == SalvageEvent::Kind::failed) {
         salvage_error_ = news.why;
     }
     if (supervisor_) {
         supervisor_->salvage(news);
     }
+}
+
+/* ---- Recovery in place ------------------------------------------------------------ */
+
+Recovery::Hooks Agent::recovery_hooks()
+{
+    Recovery::Hooks hooks;
+
+    hooks.is_settled = [this] { return coordinator_ && coordinator_->is_settled(); };
+    hooks.roll_back = [this](std::uint64_t number,
+                             std::function<void(const std::string &)> done) {
+        roll_back(number, std::move(done));
+    };
+    hooks.name = [this](std::uint64_t number) {
+        return fmt::format("{}/{}", coordinator_ ? coordinator_->job() : "?", number);
+    };
+    hooks.news = [this](const SalvageEvent &news) { salvage(news); };
+    hooks.aborted = [this](int rank, int code) {
+        spdlog::warn("rank {} has called MPI_Abort with code {}", rank, code);
+        recovery_.stop();
+        local_.kill();
+    };
+    return hooks;
+}
+
+/* As before a restart (cli/files/file_rollback.cpp). */
+void Agent::roll_back(std::uint64_t number, std::function<void(const std::string &)> done)
+{
+    CKPT_EXPECT(coordinator_);
+    const auto wish = coordinator_->files_at(number);
+
+    worker_.run([this, wish, done = std::move(done)] {
+        std::string why;
+        try {
+            if (wish) {
+                for (const std::string &warning : journal::bring_back(*wish).warnings) {
+                    spdlog::warn("{}", warning);
+                }
+            }
+        } catch (const std::exception &problem) {
+            why = problem.what();
+        }
+        worker_.reply([why, done] { done(why); });
+    });
 }
 
 /* Sums the rejected frames of this agent and those that other agents have reported. */
@@ -426,7 +495,7 @@ void Agent::ask_about_end()
 
 bool Agent::finished(Time now) const
 {
-    if (local_.has_connections()) {
+    if (local_.has_connections() || recovery_.is_under_way()) {
         return false;
     }
     if (!local_.had_ranks()) {
@@ -514,7 +583,7 @@ Agent::Time Agent::next_tick(Time now) const
 bool Agent::go_on()
 {
     Time now = steady_clock::now();
-    if (local_.has_connections()) {
+    if (local_.has_connections() || recovery_.is_under_way()) {
         alone_since_ = now;
         has_asked_about_end_ = false;
     } else {
@@ -528,6 +597,7 @@ bool Agent::go_on()
     if (coordinator_) {
         coordinator_->tick(now);
     }
+    recovery_.look();
     if (link_) {
         link_->tick(now);
     }

@@ -14,6 +14,7 @@
 #include "agent/control/metrics_file.hpp"
 #include "agent/links/peer_listener.hpp"
 #include "agent/base/rejected_frames.hpp"
+#include "agent/recovery/recovery.hpp"
 #include "agent/coordinator/remote_node.hpp"
 #include "agent/base/settings.hpp"
 #include "agent/supervision/supervisor_link.hpp"
@@ -61,6 +62,9 @@ class Agent
     void answer(ClientId client, const control::Reply &reply);
     control::Status status() const;
     void salvage(const SalvageEvent &news);
+    LocalNode::Hooks local_hooks();
+    Recovery::Hooks recovery_hooks();
+    void roll_back(std::uint64_t number, std::function<void(const std::string &)> done);
     RejectedFrames::Counts rejected() const;
     void tell_metrics(Time now);
     bool may_have_to_copy(Time now) const;
@@ -78,6 +82,7 @@ class Agent
     WorkerThread worker_;
     WorkerThread caller_; /* calls other agents and `ckpt run`, also while a file system hangs */
     LocalNode local_;
+    Recovery recovery_;
     ControlServer control_;
     std::string address_; /* of this agent, in the form that ranks pass on */
     int rank_count_ = 0;
@@ -98,6 +103,7 @@ class Agent
     /* the lock that connecting ranks take; held once the sockets are closed */
     Fd doors_;
     std::string salvage_error_; /* why the agent does not replay a rank that died */
+    control::InPlace in_place_; /* without `kept` */
     Time started_;
     Time alone_since_{}; /* when the last rank disconnected */
 };

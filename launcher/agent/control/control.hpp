@@ -159,6 +159,17 @@ struct Salvage {
     std::string error;        /* why a rank that died later is not replayed, or "" */
 };
 
+/* Recovery in place (docs/recovery.md). */
+struct InPlace {
+    std::uint64_t kept = 0;   /* the checkpoint whose copies are kept; 0: none are */
+    std::uint64_t count = 0;  /* of recoveries of this launch */
+    std::uint64_t number = 0; /* the checkpoint of the newest one; 0: there was none */
+    int rank = -1;            /* the rank that died */
+    double at = 0;            /* seconds since 1970 */
+    double seconds = 0;       /* from its death until all ranks were back */
+    std::string error;        /* why the job did not recover from a later death, or "" */
+};
+
 /* Global checkpoints that this launch has taken because some ranks took no independent
  * checkpoint although the logs of other ranks were too full. */
 struct Capped {
@@ -233,6 +244,7 @@ struct Status {
     Totals totals;
     std::vector<IndependentStatus> independent; /* of this node, by rank */
     Salvage salvaged;
+    InPlace in_place;
     Capped capped;
 };
 
@@ -267,6 +279,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(IndependentStatus, rank, kept, i
                                                 trimmed_bytes, payload_bytes, control_bytes,
                                                 logging_ns, keeping_ns, asked, copies)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Salvage, number, rank, at, error)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(InPlace, kept, count, number, rank, at, seconds,
+                                                error)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Capped, taken, number, at, ranks)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
     Status, job, launch_namespace, directory, slow_directory, host, application, phase, waits_for,
@@ -277,7 +291,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
     flushed, flushing, flush_error, flush_seconds, redundancy, redundant, redundancy_under_way,
     redundancy_error, redundancy_seconds, protocol, snapshot, codec, increments, nodes, progress,
     last_at, totals, rejected, pmix, independent,
-    salvaged, capped)
+    salvaged, in_place, capped)
 
 /* An error that gives this reason. */
 Reply error_reply(const Refusal &why);

@@ -329,6 +329,21 @@ std::uint64_t Coordinator::next_files_mark()
     return files_mark_;
 }
 
+std::optional<journal::Wish> Coordinator::files_at(std::uint64_t number) const
+{
+    CKPT_EXPECT(number == committed_);
+    if (image_key() || file_journal_.empty()) {
+        return std::nullopt;
+    }
+    journal::Wish wish;
+    wish.journal = file_journal_;
+    wish.checkpoint = committed_mark_;
+    wish.has_mark = committed_mark_ != 0;
+    wish.name = fmt::format("checkpoint {}/{}", job_, number);
+    wish.ranks = {machine_.rank_count(), {}};
+    return wish;
+}
+
 /* Starts the attempt after all actions that are still to be performed. The next periodic
  * checkpoint cannot become due before, but another request may have come. */
 void Coordinator::start_once_more(std::vector<Waiting> clients, Protocol protocol)

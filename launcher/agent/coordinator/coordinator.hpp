@@ -31,6 +31,7 @@
 #include "image/store/job_owner.hpp"
 #include "image/store/node_record.hpp"
 #include "image/store/store.hpp"
+#include "journal/rollback.hpp"
 #include "protocol/cut_choice.hpp"
 #include "protocol/lanes.hpp"
 
@@ -77,6 +78,14 @@ class Coordinator : public NodeEvents
 
     /* Whether no checkpoint is under way or requested. */
     bool idle() const;
+    /* Whether no checkpoint is under way, and nothing of one that has failed is left to undo. */
+    bool is_settled() const
+    {
+        return machine_.phase() == Phase::idle && attempt_.undoing.empty();
+    }
+    /* Returns the rollback of the job's files to the checkpoint that was committed last; nothing:
+     * the job has no journal. */
+    std::optional<journal::Wish> files_at(std::uint64_t number) const;
     /* The connection to a node's agent was lost. */
     void node_gone(Node &node);
     /* The job is over: writes its final state. is_asked_for: the job was ended on request. */
@@ -240,7 +249,9 @@ class Coordinator : public NodeEvents
     std::string job_;                    /* may change when the job is opened */
     std::filesystem::path file_journal_; /* directory of the job's file journal; empty: not made
                                             yet */
-    std::uint64_t files_mark_ = 0;       /* the greatest mark in the journal */
+    std::uint64_t committed_ = 0;        /* the checkpoint that was committed last, and its mark */
+    std::uint64_t committed_mark_ = 0;
+    std::uint64_t files_mark_ = 0; /* the greatest mark in the journal */
     UnopenedRequests unopened_;
     Refusal store_error_;
     std::optional<Store> store_;

@@ -596,6 +596,8 @@ void Coordinator::has_committed(const std::vector<Waiting> &clients)
     const control::Result &result = attempt_.result;
     statistics_.count_committed(result);
     logs_.committed(clients, result.number);
+    committed_ = attempt_.number;
+    committed_mark_ = attempt_.files_mark;
     for (Node *node : places_.nodes()) {
         node->committed(attempt_.number);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * salvage_event.hpp - progress of the salvage of a job in which a rank has died
- * (agent/ranks/salvage.hpp).
+ * (agent/ranks/salvage.hpp), or of its recovery in place.
  */
 #pragma once
 
@@ -13,14 +13,19 @@ namespace ckpt
 
 struct SalvageEvent {
     enum class Kind {
-        begun,
-        done,
+        begun,      /* the others may be saved with a copy of the rank */
+        done,       /* they are */
+        recovering, /* all ranks may go back in place (agent/recovery/recovery.hpp) */
+        recovered,  /* they have */
+        not_recovered,
         failed
     } kind;
     int rank;
-    std::uint64_t number = 0;   /* done: number of the checkpoint */
+    std::uint64_t number = 0;   /* done, recovered: number of the checkpoint; 0: there was nothing to
+                                   recover from, as the process lives */
     std::uint64_t interval = 0; /* done: interval of the rank at its death */
-    std::string why;            /* failed: the reason */
+    std::string why;            /* failed, not_recovered: the reason */
+    double seconds = 0;         /* recovered: since the rank's end was seen */
 };
 
 } // namespace ckpt

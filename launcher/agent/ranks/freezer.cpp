@@ -33,7 +33,7 @@ void Freezer::answered(int rank, const ckpt_message &message, Fd connection)
             }
             if (message.as.frozen.pid != 0 && connection) {
                 stopped.process.copy = std::make_shared<FrozenCopy>(
-                    static_cast<pid_t>(message.as.frozen.pid), std::move(connection));
+                    static_cast<pid_t>(message.as.frozen.pid), std::move(connection), use_);
             } else {
                 stopped.process.why_no_copy = message.text;
             }

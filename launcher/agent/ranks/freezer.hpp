@@ -25,6 +25,10 @@ class Freezer
     using Ranks = std::vector<StoppedRank>;
     using Then = std::function<void(const Ranks &)>;
 
+    /* use: of the copies. */
+    explicit Freezer(FrozenCopy::Use use)
+        : use_(use) {}
+
     /* `order` sends FREEZE to a rank and returns false if that is not possible. When all ranks
      * that got it have answered, this calls `then` with the ranks and their copies. */
     void ask(const Ranks &ranks, const std::function<bool(int)> &order, Then then);
@@ -38,6 +42,7 @@ class Freezer
     void clear();
 
   private:
+    const FrozenCopy::Use use_;
     RankQuestion question_;
     std::map<int, std::shared_ptr<Ranks>> ranks_; /* by rank */
 };

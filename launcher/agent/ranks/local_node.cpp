@@ -43,7 +43,9 @@ LocalNode::LocalNode(EventLoop &loop, WorkerThread &worker,
       sweep_(loop, worker, settings, rejected, sweep_hooks()),
       sharing_(settings.share_pages),
       increments_(settings.increments), redundancy_(settings, rejected),
-      protector_(settings.snapshot == SnapshotMethod::cll, settings.pool, settings.granule),
+      protector_(settings.snapshot == SnapshotMethod::cll && !settings.keeps_copies,
+                 settings.pool, settings.granule),
+      freezer_(settings.keeps_copies ? FrozenCopy::Use::kept : FrozenCopy::Use::read_once),
       salvage_(loop, settings.protocol == CutChoice::independent, salvage_hooks()),
       signal_watch_(loop, [this](int rank, std::uint64_t epoch, const std::string &why) {
           refuse_for(rank, epoch, why);
@@ -81,9 +83,9 @@ void LocalNode::attach(NodeEvents *events)
 
 /* ---- Connections --------------------------------------------------------- */
 
-void LocalNode::accept(Fd socket)
+void LocalNode::accept(Fd socket, pid_t process)
 {
-    auto owner = std::make_unique<RankSession>(std::move(socket));
+    auto owner = std::make_unique<RankSession>(std::move(socket), process);
     RankSession *session = owner.get();
 
     sessions_.emplace(session, std::move(owner));
@@ -122,6 +124,10 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
 {
     if (message.type == CKPT_MSG_HELLO) {
         hello(session, message);
+        return;
+    }
+    if (!session->introduced() && session->owner() != 0 && message.type == CKPT_MSG_REFUSED) {
+        hooks_.refused_to_thaw(session->owner(), message.text);
         return;
     }
     if (!session->introduced()) {
@@ -188,9 +194,9 @@ void LocalNode::hello(RankSession *session, const ckpt_message &message)
                 [this, session](std::uint32_t) { ended(session); });
     spdlog::info("rank {} of {} is process {}", session->rank(),
                  session->rank_count(), session->pid());
-    session->send(CKPT_MSG_WELCOME, settings_.restart_number,
-                  {.welcome = {settings_.restart_number, static_cast<std::uint64_t>(getpid())}},
-                  address);
+    const std::uint64_t from = restarted_from();
+    session->send(CKPT_MSG_WELCOME, from,
+                  {.welcome = {from, static_cast<std::uint64_t>(getpid())}}, address);
     note_memory(*session); /* the rank does not wait */
     hooks_.here(*session);
     if (events_ != nullptr) {
@@ -319,6 +325,7 @@ LocalNode::Image LocalNode::begin_image(const std::filesystem::path &directory,
     WriterOptions options;
 
     end_image();
+    copies_.withdraw();
     CKPT_INVARIANT(image_ == nullptr && held_cuts_.empty() && !is_making_directory_);
     options.codec = settings_.codec;
     options.snapshot = settings_.snapshot;
@@ -394,6 +401,9 @@ void LocalNode::tell_written(const Image &image, const WrittenPiece &written)
     require_sound();
     tell(image, [this, written, directory = image->directory()](NodeEvents &events) {
         increments_.written(written.piece, directory);
+        if (written.piece.shared) { /* its ranks share objects, which are not in a copy */
+            copies_.withdraw();
+        }
         events.written(*this, written);
     });
 }
@@ -474,7 +484,8 @@ void LocalNode::watched(RankSession *session, const ckpt_message &message)
 /* Orders the ranks to make copies of themselves, if the snapshot method needs copies. */
 void LocalNode::freeze(const Freezer::Ranks &ranks, Freezer::Then then)
 {
-    const bool is_copying = settings_.snapshot == SnapshotMethod::cow ||
+    const bool is_copying = settings_.keeps_copies ||
+                            settings_.snapshot == SnapshotMethod::cow ||
                             settings_.snapshot == SnapshotMethod::cll;
     std::set<int> unprotected;
     for (const StoppedRank &stopped : ranks) {
@@ -504,6 +515,9 @@ void LocalNode::capture(const std::filesystem::path &directory,
     begin_image(directory, {});
     make_directory(directory);
     prepare(ranks, [this](const Freezer::Ranks &ranks) {
+        if (settings_.keeps_copies) {
+            copies_.propose(ranks);
+        }
         work([this, ranks](const Image &image) {
             tell_written(image, image->write(ranks, tell_captured(image)));
         });
@@ -578,6 +592,7 @@ std::uint64_t LocalNode::saved(const std::filesystem::path &directory) const
 void LocalNode::undo()
 {
     end_image();
+    copies_.withdraw();
     worker_.run([this] { /* runs after the tasks that end now */
                          worker_.reply([this] {
                              if (events_ != nullptr) {
@@ -598,6 +613,8 @@ void LocalNode::unprotect()
 void LocalNode::committed(std::uint64_t number)
 {
     CKPT_EXPECT(number > 0);
+    copies_.commit(number);
+    hooks_.committed();
     unprotect();
     protector_.committed();
     for (auto &tracker : increments_.committed(number)) {
@@ -743,7 +760,7 @@ void LocalNode::refuse_for(int rank, std::uint64_t epoch, const std::string &why
 
 Salvage::Hooks LocalNode::salvage_hooks()
 {
-    return {[this](int rank) { return salvage_obstacle(rank); },
+    return {[this](int rank) { return obstacle_without(rank); },
             [this](int rank, const RankCut &cut) { events_->proxy_here(*this, rank, cut); },
             [this](int rank, const ckpt_message &message) {
                 worker_.reply([this, rank, message] { /* runs later: the listener has just given
@@ -757,8 +774,13 @@ Salvage::Hooks LocalNode::salvage_hooks()
             [this](const SalvageEvent &news) { hooks_.salvage(news); }};
 }
 
-/* Requires that all other ranks are connected and have not finished. */
-std::string LocalNode::salvage_obstacle(int rank) const
+bool LocalNode::has_finished(int rank) const
+{
+    const auto found = finished_.find(rank);
+    return found != finished_.end() && found->second;
+}
+
+std::string LocalNode::obstacle_without(int rank) const
 {
     if (events_ == nullptr) {
         return "there is no coordinating agent";

@@ -6,6 +6,7 @@
 
 #include "agent/ranks/freezer.hpp"
 #include "agent/ranks/increments.hpp"
+#include "agent/ranks/kept_copies.hpp"
 #include "agent/ranks/rank_question.hpp"
 #include "agent/messages/node.hpp"
 #include "agent/ranks/node_image.hpp"
@@ -48,14 +49,19 @@ class LocalNode : public Node
         std::function<void(int rank, Fd process)> gone = [](int, Fd) {};
         /* Progress of a salvage after the death of a rank. */
         std::function<void(const SalvageEvent &)> salvage = [](const SalvageEvent &) {};
+        /* A checkpoint is committed. */
+        std::function<void()> committed = [] {};
+        /* The frozen copy with this process id refuses to become the rank. */
+        std::function<void(pid_t process, const std::string &why)> refused_to_thaw =
+            [](pid_t, const std::string &) {};
     };
 
     LocalNode(EventLoop &loop, WorkerThread &worker, const Settings &settings,
               RejectedFrames &rejected, Hooks hooks);
     ~LocalNode() override;
 
-    /* A rank has connected. */
-    void accept(Fd socket);
+    /* A rank has connected, or is about to. process: as for RankSession. */
+    void accept(Fd socket, pid_t process = 0);
 
     /* Sends events to `events` from now on, beginning with the ranks that
      * are connected. null: to no object. */
@@ -75,6 +81,16 @@ class LocalNode : public Node
     int copies(int rank) const { return salvage_.copies(rank); }
     /* By rank. */
     const std::map<int, RankSession *> &ranks() const { return ranks_; }
+    /* Whether the rank has called MPI_Finalize. */
+    bool has_finished(int rank) const;
+    /* Returns why the job cannot go on without a rank that has just gone; "" if it can. Requires
+     * that all others are connected and have not finished. */
+    std::string obstacle_without(int rank) const;
+    /* The frozen copies of the newest checkpoint. */
+    KeptCopies &kept_copies() { return copies_; }
+    const KeptCopies &kept_copies() const { return copies_; }
+    /* From now on ranks go on from this checkpoint instead of that of `ckpt restart`. */
+    void recovered_from(std::uint64_t number) { recovered_from_ = number; }
 
     /* Sets the key with which the job's agents authenticate each other. */
     void set_job_key(const MessageKey &key);
@@ -126,6 +142,10 @@ class LocalNode : public Node
     RankSeen seen(int rank, std::uint64_t epoch) const override;
 
   private:
+    std::uint64_t restarted_from() const
+    {
+        return recovered_from_ != 0 ? recovered_from_ : settings_.restart_number;
+    }
     void readable(RankSession *session);
     void handle(RankSession *session, const ckpt_message &message);
     void hello(RankSession *session, const ckpt_message &message);
@@ -138,7 +158,6 @@ class LocalNode : public Node
     RankSession *find(int rank) const;
     NodeSweep::Hooks sweep_hooks();
     Salvage::Hooks salvage_hooks();
-    std::string salvage_obstacle(int rank) const;
     void note_cut(const RankSession &session, const ckpt_message &message);
     void tell_swept(int rank, std::uint64_t messages);
     void refuse_for(int rank, std::uint64_t epoch, const std::string &why);
@@ -186,6 +205,8 @@ class LocalNode : public Node
     RankQuestion watching_;
     Protector protector_;
     Freezer freezer_;
+    KeptCopies copies_; /* empty, unless the user wants copies kept */
+    std::uint64_t recovered_from_ = 0;
     bool is_making_directory_ = false;
     std::vector<std::pair<action::Send, std::uint64_t>> held_cuts_; /* with their epochs */
     Salvage salvage_;

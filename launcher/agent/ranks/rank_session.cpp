@@ -63,8 +63,8 @@ void decode(ckpt_message &message, std::size_t size)
 
 } // namespace
 
-RankSession::RankSession(Fd socket)
-    : socket_(std::move(socket)) {}
+RankSession::RankSession(Fd socket, pid_t process)
+    : socket_(std::move(socket)), owner_(process) {}
 
 RankSession::Received RankSession::receive(ckpt_message &message)
 {
@@ -98,25 +98,34 @@ RankSession::Received RankSession::receive(ckpt_message &message)
     return Received::message;
 }
 
-void RankSession::hello(const ckpt_message &message)
+/* Returns the process at the other end. */
+pid_t RankSession::peer() const
 {
     ucred peer{};
     socklen_t size = sizeof peer;
 
-    if (introduced()) {
-        reject(Rejection::replayed, "rank {} introduced itself twice", rank_);
+    if (owner_ != 0) {
+        return owner_;
     }
     if (getsockopt(socket_.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0) {
         fail_errno(errno, "who sent HELLO");
     }
+    return peer.pid;
+}
+
+void RankSession::hello(const ckpt_message &message)
+{
+    if (introduced()) {
+        reject(Rejection::replayed, "rank {} introduced itself twice", rank_);
+    }
     const ckpt_msg_hello &hello = message.as.hello;
-    if (static_cast<std::uint64_t>(peer.pid) != hello.pid) {
-        reject(Rejection::forged, "HELLO of process {} came from process {}",
-               hello.pid, peer.pid);
+    const pid_t sender = peer();
+    if (static_cast<std::uint64_t>(sender) != hello.pid) {
+        reject(Rejection::forged, "HELLO of process {} came from process {}", hello.pid, sender);
     }
     rank_ = static_cast<int>(hello.rank);
     rank_count_ = static_cast<int>(hello.rank_count);
-    pid_ = peer.pid;
+    pid_ = sender;
     tid_ = static_cast<pid_t>(hello.thread);
     signal_ = static_cast<int>(hello.signal);
     process_ = open_pidfd(pid_);

@@ -31,8 +31,9 @@ class RankSession
         end
     };
 
-    /* `socket` is a connected, nonblocking SOCK_SEQPACKET socket. */
-    explicit RankSession(Fd socket);
+    /* `socket` is a connected SOCK_SEQPACKET socket. process: whose it is, if this process has made
+     * the connection for it; otherwise 0, and the kernel knows. */
+    explicit RankSession(Fd socket, pid_t process = 0);
     RankSession(const RankSession &) = delete;
     RankSession &operator=(const RankSession &) = delete;
 
@@ -52,6 +53,8 @@ class RankSession
      * failures. */
     void hello(const ckpt_message &message);
 
+    /* As given to the constructor. */
+    pid_t owner() const { return owner_; }
     bool introduced() const { return page_ != nullptr; }
     int rank() const { return rank_; }
     int rank_count() const { return rank_count_; }
@@ -80,12 +83,15 @@ class RankSession
     std::shared_ptr<RankPage> shared_page() const { return page_; }
 
   private:
+    pid_t peer() const;
+
     Fd socket_;
     Fd process_;
     Fd passed_;
     std::shared_ptr<RankPage> page_;
     int rank_ = -1;
     int rank_count_ = 0;
+    pid_t owner_;
     pid_t pid_ = 0;
     pid_t tid_ = 0;
     int signal_ = 0;

@@ -43,6 +43,15 @@ json frame_of(const SalvageEvent &news)
                 {"rank", news.rank},
                 {"number", news.number},
                 {"interval", news.interval}};
+    case SalvageEvent::Kind::recovering:
+        return {{"type", "recovering"}, {"rank", news.rank}};
+    case SalvageEvent::Kind::recovered:
+        return {{"type", "recovered"},
+                {"rank", news.rank},
+                {"number", news.number},
+                {"seconds", news.seconds}};
+    case SalvageEvent::Kind::not_recovered:
+        return {{"type", "not_recovered"}, {"rank", news.rank}, {"why", news.why}};
     case SalvageEvent::Kind::failed:
         break;
     }

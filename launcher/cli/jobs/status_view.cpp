@@ -191,6 +191,18 @@ void add_independent(Lines &lines, const Status &status, double now)
     if (!salvaged.error.empty()) {
         lines.add("no replay", "{}", salvaged.error);
     }
+    const control::InPlace &in_place = status.in_place;
+    if (in_place.kept != 0) {
+        lines.add("copies", "of the ranks at {}/{}", status.job, in_place.kept);
+    }
+    if (in_place.number != 0) {
+        lines.add("recovered", "to {}/{}, {}, in {}: rank {} had died; {} in all", status.job,
+                  in_place.number, age(in_place.at, now), format_seconds(in_place.seconds),
+                  in_place.rank, in_place.count);
+    }
+    if (!in_place.error.empty()) {
+        lines.add("no recovery", "{}", in_place.error);
+    }
 }
 
 /* Of a swapped-out job nothing else is known. */

@@ -4,6 +4,7 @@
  */
 #include "cli/run/supervised_launch.hpp"
 
+#include "common/durations.hpp"
 #include "common/error.hpp"
 #include "common/invariant.hpp"
 
@@ -71,6 +72,12 @@ SupervisedLaunch::SupervisedLaunch(EventLoop &loop, const SignalDescriptor &sign
                                 [this](bool is_unprotected, bool is_overdue,
                                        const std::string &why) {
                                     protection(is_unprotected, is_overdue, why);
+                                },
+                                [](int rank, std::uint64_t number, double seconds) {
+                                    fmt::print(stderr,
+                                               "ckpt: rank {} has died; all ranks have gone back "
+                                               "to checkpoint {} in place, in {}\n",
+                                               rank, number, format_seconds(seconds));
                                 },
                                 [this] { return is_asked_to_end(); }});
     } catch (const Error &problem) {
@@ -415,6 +422,9 @@ void SupervisedLaunch::say_failure(const char *more)
 void SupervisedLaunch::child_failed(pid_t child, int status)
 {
     CKPT_EXPECT(supervisor_);
+    if (supervisor_->is_former(child)) {
+        return;
+    }
     watch_.process_failed(supervisor_->rank_of(child).value_or(-1), status,
                           steady_clock::now());
 }

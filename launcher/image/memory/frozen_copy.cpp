@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * frozen_copy.cpp - a process that holds a copy of a rank's memory and never
- * runs.
+ * frozen_copy.cpp - a process that holds a copy of a rank's memory and does
+ * not run.
  */
 #include "config.h"
 #include "image/memory/frozen_copy.hpp"
@@ -44,8 +44,8 @@ std::vector<ckpt_range> mapped_ranges(pid_t pid)
 
 } // namespace
 
-FrozenCopy::FrozenCopy(pid_t pid, Fd connection)
-    : pid_(pid), connection_(std::move(connection))
+FrozenCopy::FrozenCopy(pid_t pid, Fd connection, Use use)
+    : pid_(pid), connection_(std::move(connection)), use_(use)
 {
 }
 
@@ -58,8 +58,9 @@ bool FrozenCopy::is_alive() const noexcept
 
 void FrozenCopy::release(const ckpt_range &range) const noexcept
 {
-    (void)!::send(connection_.get(), &range, sizeof range,
-                  MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (use_ == Use::read_once) {
+        (void)!::send(connection_.get(), &range, sizeof range, MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
 }
 
 std::string FrozenCopy::missing(const RankImage &image) const

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * frozen_copy.hpp - the agent's side of a frozen copy: a process that holds a copy of
- * a rank's memory and never runs (libckpt/process/frozen_copy.h).
+ * a rank's memory and does not run (libckpt/process/frozen_copy.h).
  */
 #pragma once
 
@@ -20,17 +20,25 @@ namespace ckpt
 class FrozenCopy
 {
   public:
+    enum class Use {
+        read_once, /* pages that have been read can be released */
+        kept,      /* it may become the rank again, so it needs all pages */
+    };
+
     /* The rank sends the connection together with the pid. The copy ends when this
      * object is destroyed. */
-    FrozenCopy(pid_t pid, Fd connection);
+    FrozenCopy(pid_t pid, Fd connection, Use use = Use::read_once);
 
     pid_t pid() const { return pid_; }
+    /* Our end of the connection, owned by this object. */
+    const Fd &connection() const { return connection_; }
     /* Whether the process has not ended, so that pid() still refers to it.
      * Thread-safe. */
     bool is_alive() const noexcept;
 
     /* The agent will not read the pages of [start, end) again. Never waits: pages
-     * that are not released only cost time and memory. Thread-safe. */
+     * that are not released only cost time and memory. A kept copy releases none.
+     * Thread-safe. */
     void release(const ckpt_range &range) const noexcept;
 
     /* Returns an empty text if the copy maps all regions of the image, else which
@@ -41,6 +49,7 @@ class FrozenCopy
   private:
     pid_t pid_;
     Fd connection_;
+    Use use_;
 };
 
 } // namespace ckpt

@@ -243,6 +243,67 @@ TEST_F(Watch, WaitsNoLongerForAnAgentThatHasDied)
     EXPECT_EQ(Step::end, watch_.step(after(milliseconds(500))));
 }
 
+TEST_F(Watch, ARecoveryInPlaceIsNoFailure)
+{
+    watch_.act_for_launcher();
+    for (int rank : {0, 1}) {
+        watch_.rank_here(rank, "n1");
+    }
+    watch_.rank_ended(1, begin_); /* seen before the agent's report */
+    watch_.rank_recovering(1);
+    watch_.rank_status(1, SIGKILL, begin_);
+    watch_.rank_ended(0, begin_);
+    watch_.rank_status(0, SIGKILL, begin_);
+    EXPECT_TRUE(watch_.awaits_salvage());
+    EXPECT_EQ(Step::none, watch_.step(after(seconds(3600))));
+    for (int rank : {0, 1}) {
+        watch_.rank_here(rank, "n1");
+    }
+    watch_.rank_recovered(1);
+    EXPECT_FALSE(watch_.awaits_salvage());
+    EXPECT_FALSE(watch_.failure());
+    EXPECT_EQ(LaunchWatch::Time::max(), watch_.next_step());
+}
+
+TEST_F(Watch, ARecoveryThatFailsIsTheFailureOfTheRank)
+{
+    watch_.act_for_launcher();
+    watch_.rank_here(1, "n1");
+    watch_.rank_recovering(1);
+    watch_.rank_ended(1, begin_);
+    EXPECT_FALSE(watch_.failure());
+    watch_.rank_not_recovered(1, "its copy has ended", after(seconds(2)));
+    EXPECT_FALSE(watch_.awaits_salvage());
+    ASSERT_TRUE(watch_.failure());
+    EXPECT_EQ(1, watch_.failure()->rank);
+    EXPECT_EQ("; the job does not recover in place: its copy has ended",
+              watch_.failure()->salvage_text());
+    EXPECT_EQ(Step::end, watch_.step(after(seconds(3))));
+}
+
+TEST_F(Watch, ARecoveryEndsWithItsAgent)
+{
+    watch_.act_for_launcher();
+    watch_.rank_here(1, "n1");
+    watch_.rank_recovering(1);
+    watch_.agent_lost("n1", begin_);
+    EXPECT_FALSE(watch_.awaits_salvage());
+    ASSERT_TRUE(watch_.failure());
+    EXPECT_EQ(1, watch_.failure()->rank);
+}
+
+TEST_F(Watch, ARankThatHasExecutedAnotherProgramNeedsNoRecovery)
+{
+    watch_.act_for_launcher();
+    watch_.rank_here(1, "n1");
+    watch_.rank_recovering(1);
+    watch_.rank_here(1, "n1");
+    watch_.rank_recovered(1);
+    EXPECT_FALSE(watch_.awaits_salvage());
+    watch_.rank_ended(1, begin_);
+    EXPECT_TRUE(watch_.failure());
+}
+
 TEST_F(Watch, AnotherRankThatDiesMeanwhile)
 {
     watch_.act_for_launcher();

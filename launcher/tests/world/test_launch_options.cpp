@@ -3,6 +3,7 @@
  * test_launch_options.cpp - command lines of ckpt-launch, and variables of ranks.
  */
 #include "launch/launch_options.hpp"
+#include "world/rank_environment.hpp"
 
 #include <gtest/gtest.h>
 
@@ -59,6 +60,6 @@ TEST(LaunchOptionsDeathTest, WrongLinesEndWithTwo)
 
 TEST(LaunchOptions, LaterVariablesReplaceEarlierOnes)
 {
-    EXPECT_EQ(merged({"A=1", "B=2", "A=3"}, {"B=4", "C=5"}), (Words{"A=3", "B=4", "C=5"}));
-    EXPECT_EQ(merged({"A=1"}, {"AB=2"}), (Words{"A=1", "AB=2"}));
+    EXPECT_EQ(ckpt::world::merged({"A=1", "B=2", "A=3"}, {"B=4", "C=5"}), (Words{"A=3", "B=4", "C=5"}));
+    EXPECT_EQ(ckpt::world::merged({"A=1"}, {"AB=2"}), (Words{"A=1", "AB=2"}));
 }

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * recovery.cpp - the steps from a rank's death to the moment at which all ranks compute again.
+ */
+#include "agent/recovery/recovery.hpp"
+
+#include "common/durations.hpp"
+#include "common/error.hpp"
+#include "common/fault_injection.hpp"
+#include "common/invariant.hpp"
+#include "common/pidfd.hpp"
+#include "world/rank_environment.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+namespace ckpt
+{
+
+namespace
+{
+
+/* From the order to live to the last HELLO. MPI_Init of a new world has no limit of its own. */
+constexpr auto longest_thaw = std::chrono::seconds(30);
+
+/* ckpt-launch sets it: it goes on when ranks end, and takes the copies as its children. */
+constexpr const char *library_variable = "CKPT_WORLD_LIBRARY";
+
+std::string library_of_environment()
+{
+    const char *library = std::getenv(library_variable);
+
+    return library == nullptr || world::uses_mpich(world::environment_without_launcher())
+               ? std::string()
+               : std::string(library);
+}
+
+} // namespace
+
+Recovery::Recovery(EventLoop &loop, LocalNode &local, const Settings &settings, Hooks hooks)
+    : loop_(loop), local_(local), settings_(settings), hooks_(std::move(hooks)),
+      library_(settings.keeps_copies ? library_of_environment() : std::string()),
+      worlds_(loop, settings, {[this](int rank, int code) { hooks_.aborted(rank, code); }}),
+      timer_(loop, [this] { trouble_ = "the copies of the ranks do not come to life"; })
+{
+}
+
+Recovery::~Recovery()
+{
+    for (const auto &[rank, known] : processes_) {
+        if (known.process) {
+            loop_.forget(known.process.get());
+        }
+    }
+}
+
+/* ---- Between failures ------------------------------------------------------------ */
+
+void Recovery::rank_here(const RankSession &rank)
+{
+    if (!settings_.keeps_copies) {
+        return;
+    }
+    Process &known = processes_[rank.rank()];
+
+    if (known.process) {
+        loop_.forget(known.process.get());
+    }
+    rank_count_ = rank.rank_count();
+    known.process = Fd(fcntl(rank.process_descriptor(), F_DUPFD_CLOEXEC, 0));
+    known.streams = streams_of(rank.process_descriptor());
+    watch_end_of(rank.rank());
+    if (phase_ == Phase::thawing && thawing_.contains(rank.rank())) {
+        thawing_.at(rank.rank())->connected();
+    } else if (phase_ == Phase::awaiting && rank.rank() == dead_) {
+        hooks_.news({SalvageEvent::Kind::recovered, dead_, 0, 0, {}}); /* it executed a program */
+        settle();
+    }
+}
+
+void Recovery::watch_end_of(int rank)
+{
+    const Fd &process = processes_.at(rank).process;
+
+    if (process) {
+        loop_.watch(process.get(), EPOLLIN, [this, rank](std::uint32_t) { ended(rank); });
+    }
+}
+
+void Recovery::ended(int rank)
+{
+    Process &known = processes_.at(rank);
+
+    loop_.forget(known.process.get());
+    known.process.reset();
+    known.streams = {}; /* readers of its output may wait for the end */
+}
+
+void Recovery::committed()
+{
+    if (!library_.empty() && !is_stopped_) {
+        worlds_.prepare(rank_count_, library_);
+    }
+}
+
+/* ---- A rank dies -------------------------------------------------------------------- */
+
+/* Returns why the job cannot recover in place when this rank dies; "": it can. */
+std::string Recovery::obstacle(int rank) const
+{
+    if (library_.empty()) {
+        return "only ckpt run --ranks with Open MPI can";
+    }
+    if (local_.kept_copies().number() == 0) {
+        return "no checkpoint whose copies are kept has been committed";
+    }
+    if (!local_.kept_copies().is_complete(rank_count_)) {
+        return "copies of ranks have ended";
+    }
+    const std::string why = local_.obstacle_without(rank);
+    return why.empty() ? worlds_.obstacle() : why;
+}
+
+void Recovery::rank_gone(int rank)
+{
+    if (!settings_.keeps_copies || is_stopped_ || phase_ != Phase::idle ||
+        local_.has_finished(rank)) {
+        return;
+    }
+    const std::string why = obstacle(rank);
+    if (!why.empty()) {
+        spdlog::warn("no recovery in place from the death of rank {}: {}", rank, why);
+        hooks_.news({SalvageEvent::Kind::not_recovered, rank, 0, 0, why});
+        return;
+    }
+    began_ = Clock::now();
+    dead_ = rank;
+    phase_ = Phase::awaiting;
+    hooks_.news({SalvageEvent::Kind::recovering, rank, 0, 0, {}});
+}
+
+/* The survivors' state is of no use any more. They must have ended before files are rolled back. */
+void Recovery::end_others()
+{
+    phase_ = Phase::ending;
+    spdlog::info("rank {} has died; all ranks go back in place", dead_);
+    fault_kill("agent-at-recovery");
+    for (const auto &[rank, known] : processes_) {
+        if (known.process) {
+            send_signal(known.process, SIGKILL);
+        }
+    }
+}
+
+bool Recovery::all_have_ended() const
+{
+    return local_.ranks().empty() &&
+           std::ranges::none_of(processes_, [](const auto &entry) {
+               return static_cast<bool>(entry.second.process);
+           });
+}
+
+void Recovery::look()
+{
+    if (phase_ == Phase::awaiting && !processes_.at(dead_).process) {
+        end_others();
+    }
+    if (phase_ == Phase::ending && all_have_ended() && hooks_.is_settled()) {
+        roll_back();
+    }
+    if (phase_ == Phase::thawing && !trouble_.empty()) {
+        fail(std::exchange(trouble_, {}));
+    }
+    if (phase_ == Phase::thawing &&
+        std::ranges::all_of(thawing_,
+                            [](const auto &entry) { return entry.second->is_connected(); })) {
+        done();
+    }
+}
+
+/* ---- The way back --------------------------------------------------------------------- */
+
+/* A checkpoint that was under way may have been committed meanwhile, so its copies count. */
+void Recovery::roll_back()
+{
+    if (!local_.kept_copies().is_complete(rank_count_)) {
+        fail("copies of ranks have ended");
+        return;
+    }
+    phase_ = Phase::rolling_back;
+    number_ = local_.kept_copies().number();
+    hooks_.roll_back(number_, [this](const std::string &why) {
+        if (phase_ != Phase::rolling_back) {
+            return; /* the end of the job was requested meanwhile */
+        }
+        if (!why.empty()) {
+            fail(why);
+            return;
+        }
+        try {
+            thaw();
+        } catch (const std::exception &problem) {
+            fail(problem.what());
+        }
+    });
+}
+
+void Recovery::thaw()
+{
+    phase_ = Phase::thawing;
+    trouble_.clear();
+    fault_kill("agent-at-thaw");
+    NextWorld world = worlds_.enter();
+    local_.recovered_from(number_);
+    timer_.start(longest_thaw);
+    for (auto &[rank, copy] : local_.kept_copies().take()) {
+        int ends[2];
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+            fail_errno(errno, "no connection to rank {}", rank);
+        }
+        Fd own(ends[0]);
+        Thawing::Order order{rank, copy, hooks_.name(number_),
+                             std::move(world.environments.at(rank)),
+                             processes_.at(rank).streams, Fd(ends[1])};
+        const auto [place, is_new] = thawing_.emplace(
+            rank, std::make_unique<Thawing>(loop_, std::move(order),
+                                            Thawing::Hooks{[this](const std::string &why) {
+                                                trouble_ = trouble_.empty() ? why : trouble_;
+                                            }}));
+        CKPT_INVARIANT(is_new);
+        local_.accept(std::move(own), place->second->pid());
+        worlds_.process_of(rank, place->second->pid());
+    }
+}
+
+void Recovery::refused(pid_t process, const std::string &why)
+{
+    for (const auto &[rank, thawing] : thawing_) {
+        if (thawing->pid() == process) {
+            trouble_ = fmt::format("rank {}: {}", rank, why);
+        }
+    }
+}
+
+void Recovery::done()
+{
+    const std::chrono::duration<double> took = Clock::now() - began_;
+
+    CKPT_INVARIANT(std::ssize(thawing_) == rank_count_);
+    spdlog::info("all ranks have gone back to {} in place, in {}", hooks_.name(number_),
+                 format_seconds(took.count()));
+    hooks_.news({SalvageEvent::Kind::recovered, dead_, number_, 0, {}, took.count()});
+    worlds_.forget_former();
+    settle();
+}
+
+/* Nothing of this attempt may live on beside the ranks of a restart. */
+void Recovery::fail(const std::string &why)
+{
+    for (const auto &[rank, thawing] : thawing_) {
+        thawing->kill();
+    }
+    local_.kept_copies().drop();
+    spdlog::warn("no recovery in place: {}", why);
+    hooks_.news({SalvageEvent::Kind::not_recovered, dead_, 0, 0, why});
+    settle();
+}
+
+void Recovery::settle()
+{
+    timer_.stop();
+    thawing_.clear();
+    trouble_.clear();
+    phase_ = Phase::idle;
+    dead_ = -1;
+}
+
+void Recovery::stop()
+{
+    is_stopped_ = true;
+    if (phase_ != Phase::idle) {
+        fail("the end of the job was requested");
+    }
+}
+
+} // namespace ckpt

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * recovery.hpp - a rank has died, and all ranks go back to the newest checkpoint in place: their
+ * frozen copies become the ranks, in a new world (docs/recovery.md).
+ *
+ * Each failure before the copies live is a failure of the job as without this class: `ckpt run`
+ * restarts it from the checkpoint.
+ */
+#pragma once
+
+#include "agent/base/loop_timer.hpp"
+#include "agent/messages/salvage_event.hpp"
+#include "agent/ranks/local_node.hpp"
+#include "agent/recovery/thawing.hpp"
+#include "agent/recovery/world_service.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace ckpt
+{
+
+class Recovery
+{
+  public:
+    struct Hooks {
+        /* Whether no checkpoint is under way, and the newest one is committed or given up. */
+        std::function<bool()> is_settled;
+        /* Rolls files back to this checkpoint in the background. Calls `done` with "", or why that
+         * is impossible. */
+        std::function<void(std::uint64_t number, std::function<void(const std::string &)> done)>
+            roll_back;
+        /* Name of a checkpoint, for messages. */
+        std::function<std::string(std::uint64_t number)> name;
+        std::function<void(const SalvageEvent &news)> news;
+        /* A rank of a new world has called MPI_Abort. */
+        std::function<void(int rank, int code)> aborted;
+    };
+
+    /* The arguments must live longer. Context of all functions: normal, in the loop's thread. */
+    Recovery(EventLoop &loop, LocalNode &local, const Settings &settings, Hooks hooks);
+    ~Recovery();
+    Recovery(const Recovery &) = delete;
+    Recovery &operator=(const Recovery &) = delete;
+
+    /* A rank has connected; has disconnected, though its process may live on. */
+    void rank_here(const RankSession &rank);
+    void rank_gone(int rank);
+    /* A checkpoint is committed: prepares the next world. */
+    void committed();
+    /* The copy that this process is refuses to live. */
+    void refused(pid_t process, const std::string &why);
+    /* The end of the job was requested: no rank comes back. */
+    void stop();
+    /* Does what has become possible. Call it after each turn of the loop. */
+    void look();
+
+    bool is_under_way() const { return phase_ != Phase::idle; }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    enum class Phase {
+        idle,
+        awaiting, /* the end of the process of a rank that has disconnected */
+        ending,   /* of all other ranks, and of a checkpoint that is under way */
+        rolling_back,
+        thawing
+    };
+    /* A rank's present process. */
+    struct Process {
+        Fd process; /* empty: it has ended */
+        Streams streams;
+    };
+
+    std::string obstacle(int rank) const;
+    void watch_end_of(int rank);
+    void ended(int rank);
+    void end_others();
+    bool all_have_ended() const;
+    void roll_back();
+    void thaw();
+    void done();
+    void fail(const std::string &why);
+    void settle();
+
+    EventLoop &loop_;
+    LocalNode &local_;
+    const Settings &settings_;
+    Hooks hooks_;
+    const std::string library_; /* PMIx library of new worlds; "": no worlds */
+    WorldService worlds_;
+    LoopTimer timer_; /* limit for the copies to become ranks */
+    Phase phase_ = Phase::idle;
+    bool is_stopped_ = false;
+    int rank_count_ = 0;
+    int dead_ = -1; /* the rank whose death began it */
+    Clock::time_point began_;
+    std::uint64_t number_ = 0;         /* of the checkpoint */
+    std::string trouble_;              /* why the copies do not live; look() acts on it */
+    std::map<int, Process> processes_; /* by rank */
+    std::map<int, std::unique_ptr<Thawing>> thawing_;
+};
+
+} // namespace ckpt

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * thawing.hpp - one frozen copy becomes a rank: the process `ckpt-restart --thaw`
+ * (docs/protocol.md, section 14).
+ */
+#pragma once
+
+#include "agent/base/spawned_process.hpp"
+#include "agent/ranks/kept_copies.hpp"
+#include "common/event_loop.hpp"
+
+#include <array>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace ckpt
+{
+
+/* Standard input, output and error of a rank; empty: closed. */
+using Streams = std::array<Fd, 3>;
+
+/* Returns duplicates of the streams of a process that has let this one trace it. */
+Streams streams_of(int pidfd);
+
+class Thawing
+{
+  public:
+    /* Handlers must not destroy the object. */
+    struct Hooks {
+        /* The copy will never live: for this reason. */
+        std::function<void(const std::string &why)> failed;
+    };
+
+    struct Order {
+        int rank;
+        KeptCopy copy;
+        std::string checkpoint;               /* JOB/NUMBER */
+        std::vector<std::string> environment; /* of the rank in its new world */
+        const Streams &streams;
+        Fd connection; /* the rank's end of its connection to this agent */
+    };
+
+    /* Starts the program. Throws Error. */
+    Thawing(EventLoop &loop, Order order, Hooks hooks);
+    /* Ends the program, but not the copy if that lives. */
+    ~Thawing();
+    Thawing(const Thawing &) = delete;
+    Thawing &operator=(const Thawing &) = delete;
+
+    pid_t pid() const { return pid_; }
+    /* The rank has sent HELLO. */
+    void connected() { is_connected_ = true; }
+    bool is_connected() const { return is_connected_; }
+    /* Ends the copy, whether it lives or not. */
+    void kill() const;
+
+  private:
+    void program_ended();
+    void copy_ended();
+
+    EventLoop &loop_;
+    const int rank_;
+    const pid_t pid_;
+    Hooks hooks_;
+    KeptCopy copy_; /* frozen copies end with their last reference */
+    Fd process_;    /* of the copy */
+    bool is_connected_ = false;
+    SpawnedProcess program_;
+};
+
+} // namespace ckpt
