@@ -79,7 +79,8 @@ std::string how_it_ended(int status)
 } // namespace
 
 Launch::Launch(LaunchOptions options, const std::filesystem::path &libraries)
-    : options_(std::move(options)), environment_(world::merged(world::environment_without_launcher(), options_.variables)),
+    : options_(std::move(options)),
+      environment_(world::merged(world::environment_without_launcher(), options_.variables)),
       signals_({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT}),
       server_(loop_, server_command(options_, libraries), world::environment_without_launcher(),
               signals_.mask_before(),

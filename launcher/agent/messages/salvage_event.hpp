@@ -21,8 +21,9 @@ struct SalvageEvent {
         failed
     } kind;
     int rank;
-    std::uint64_t number = 0;   /* done, recovered: number of the checkpoint; 0: there was nothing to
-                                   recover from, as the process lives */
+    /* done, recovered: number of the checkpoint; 0: there was nothing to recover from, as the
+     * rank's process lives */
+    std::uint64_t number = 0;
     std::uint64_t interval = 0; /* done: interval of the rank at its death */
     std::string why;            /* failed, not_recovered: the reason */
     double seconds = 0;         /* recovered: since the rank's end was seen */

@@ -60,6 +60,7 @@ TEST(LaunchOptionsDeathTest, WrongLinesEndWithTwo)
 
 TEST(LaunchOptions, LaterVariablesReplaceEarlierOnes)
 {
-    EXPECT_EQ(ckpt::world::merged({"A=1", "B=2", "A=3"}, {"B=4", "C=5"}), (Words{"A=3", "B=4", "C=5"}));
+    EXPECT_EQ(ckpt::world::merged({"A=1", "B=2", "A=3"}, {"B=4", "C=5"}),
+              (Words{"A=3", "B=4", "C=5"}));
     EXPECT_EQ(ckpt::world::merged({"A=1"}, {"AB=2"}), (Words{"A=1", "AB=2"}));
 }
