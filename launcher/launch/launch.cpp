@@ -67,6 +67,14 @@ std::vector<std::string> server_command(const LaunchOptions &options,
     return {libraries / "ckpt-world", "--host", node_name(), "--pmix", options.pmix};
 }
 
+std::vector<std::string> environment_of(const LaunchOptions &options)
+{
+    std::vector<std::string> additions = options.variables;
+
+    additions.push_back("CKPT_WORLD_LIBRARY=" + options.pmix); /* for the agents' worlds */
+    return world::merged(world::environment_without_launcher(), additions);
+}
+
 std::string how_it_ended(int status)
 {
     if (WIFSIGNALED(status)) {
@@ -79,16 +87,13 @@ std::string how_it_ended(int status)
 } // namespace
 
 Launch::Launch(LaunchOptions options, const std::filesystem::path &libraries)
-    : options_(std::move(options)),
-      environment_(world::merged(world::environment_without_launcher(), options_.variables)),
+    : options_(std::move(options)), environment_(environment_of(options_)),
       signals_({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT}),
       server_(loop_, server_command(options_, libraries), world::environment_without_launcher(),
               signals_.mask_before(),
               {[this](const world::Message &message) { received(message); },
                [this](const std::string &why) { server_gone(why); }})
 {
-    /* For worlds that the agent makes (agent/recovery/recovery.cpp). */
-    environment_ = world::merged(environment_, {"CKPT_WORLD_LIBRARY=" + options_.pmix});
     loop_.watch(signals_.descriptor(), EPOLLIN, [this](std::uint32_t) { take_signals(); });
 }
 
