@@ -4,6 +4,9 @@
  * the rank that the checkpoint holds.
  *
  *     ckpt-restart CHECKPOINT_DIR
+ *     ckpt-restart --thaw PID --snapshot ADDRESS --name JOB/NUMBER
+ *
+ * The second form is started by an agent, and brings a frozen copy of a rank to life.
  */
 #include "config.h"
 
@@ -20,6 +23,7 @@
 #include "restart/page_server_process.hpp"
 #include "restart/place.hpp"
 #include "restart/process.hpp"
+#include "restart/thaw.hpp"
 
 extern "C" {
 #include "process/started.h"
@@ -222,14 +226,19 @@ std::set<std::size_t> begin_lazily(Process &process, const NodeFileReader &reade
 
 int main(int argc, char **argv)
 {
-    if (argc != 2 || argv[1][0] == '-') {
+    const auto copy = ckpt::restart::thaw_command(argc, argv);
+    if (!copy && (argc != 2 || argv[1][0] == '-')) {
         fmt::print(stderr, "usage: ckpt-restart CHECKPOINT_DIR\n"
-                           "Started by 'ckpt restart', once for each rank.\n");
+                           "       ckpt-restart --thaw PID --snapshot ADDRESS --name JOB/NUMBER\n"
+                           "Started by 'ckpt restart' or an agent, once for each rank.\n");
         return 2;
     }
     Place place;
     try {
         execute_without_preloaded(argv);
+        if (copy) {
+            return ckpt::restart::thaw(*copy, now());
+        }
         const bool may_be_lazy = ckpt::restart::laziness_of_environment() != Laziness::no;
         const std::set<int> inherited =
             may_be_lazy ? ckpt::restart::inherited_descriptors() : std::set<int>();

@@ -10,6 +10,7 @@
 #include "image/model/file_identity.hpp"
 #include "restart/launcher_channel.hpp"
 #include "restart/shared_file.hpp"
+#include "restart/surroundings.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -83,14 +84,11 @@ std::string socket_path(std::uint64_t inode)
     return fmt::format("socket:[{}]", inode);
 }
 
-void enter_working_directory(const std::string &saved)
+/* Enters the working directory, or says why the program is in another one. */
+void go_to_working_directory(const std::string &saved)
 {
-    ckpt_failure failure = {};
-    int concealing = 0;
-    const std::string path =
-        saved.substr(ckpt_concealed_file_settle(saved.c_str(), 0, &failure, &concealing));
-
-    if (!path.empty() && ::chdir(path.c_str()) != 0) {
+    const std::string path = enter_working_directory(saved);
+    if (!path.empty()) {
         int error = errno;
         char here[4096] = "?";
         if (::getcwd(here, sizeof(here)) == nullptr) {
@@ -109,16 +107,6 @@ bool is_dense(const ckpt_region &region, std::uint64_t content)
 {
     const std::uint64_t size = region.end - region.start;
     return may_be_packed(region) && size >= 2 * huge_page && content >= size - size / 16;
-}
-
-/* Returns a number above the saved process's descriptors and the standard streams. */
-int first_free_descriptor(const RankImage &image)
-{
-    int free = 3;
-    for (const ckpt_file &file : image.files) {
-        free = std::max(free, file.descriptor + 1);
-    }
-    return free;
 }
 
 } // namespace
@@ -456,7 +444,7 @@ void Process::restore_surroundings()
 {
     const ckpt_snapshot &snapshot = image_.snapshot;
     ckpt_failure failure;
-    enter_working_directory(image_.text(snapshot.working_directory));
+    go_to_working_directory(image_.text(snapshot.working_directory));
     ::umask(static_cast<mode_t>(snapshot.umask));
     std::vector<int> kept;
     const int channel = lift_launcher_channel(first_free_descriptor(image_));

@@ -132,6 +132,15 @@ static void set_scheduling(void)
     }
 }
 
+void ckpt_attributes_of_launcher(void)
+{
+    for (int i = 0; i < LIMIT_COUNT; i++) {
+        if (limit_is_own[i]) {
+            set_limit(i, start.limit[i], now.limit[i].rlim_max);
+        }
+    }
+}
+
 void ckpt_attributes_raise(void)
 {
     struct rlimit limit;

@@ -26,4 +26,9 @@ void ckpt_attributes_save(void);
 void ckpt_attributes_raise(void);
 void ckpt_attributes_restore(void);
 
+/* In a copy of the process that goes on as after a restart, before the calls above: the limits that
+ * the program has changed are those of the launcher again, as far as this user may, so that they
+ * do not yet apply to the work on the restart. Context: quiesced. */
+void ckpt_attributes_of_launcher(void);
+
 #endif

@@ -13,6 +13,7 @@
 #include "memory/advice.h"
 #include "sys/syscall.h"
 #include "process/apart.h"
+#include "process/copy_orders.h"
 #include "process/subreaper.h"
 
 #include <errno.h>
@@ -33,48 +34,117 @@ static struct {
     char stack[STACK_SIZE] __attribute__((aligned(4096)));
 } making;
 
-/* If memory runs out, the kernel should kill the copy, not the program. */
-static void volunteer(void)
-{
-    long fd = ckpt_sys_open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC, 0);
+static const struct ckpt_frozen_copy_calls *calls;
 
+void ckpt_frozen_copy_calls_set(const struct ckpt_frozen_copy_calls *the_calls)
+{
+    CKPT_INVARIANT(calls == NULL && the_calls->may_live != NULL && the_calls->live != NULL);
+    calls = the_calls;
+}
+
+/* If memory runs out, the kernel should kill the copy, not the program. */
+static void volunteer(struct ckpt_copy_state *state)
+{
+    long fd = ckpt_sys_open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC, 0);
+
+    state->oom_score_size = 0;
     if (fd >= 0) {
+        state->oom_score_size =
+            ckpt_sys_pread((int)fd, state->oom_score, sizeof(state->oom_score), 0);
         (void)ckpt_sys_write((int)fd, "1000", 4);
         ckpt_sys_close((int)fd);
     }
 }
 
-/* Runs in the copy until the connection is closed. It uses only its stack, so that all other
- * memory can be released. */
-static __attribute__((noreturn)) void serve(int connection)
+/* ---- Below serve(): only the stack, and no function of another file or of libc ------ */
+
+/* Receives one packet with its descriptors. */
+static void receive(int connection, struct ckpt_copy_packet *packet)
+{
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(CKPT_COPY_DESCRIPTORS_MOST * sizeof(int))];
+    } control;
+    struct iovec vector = {&packet->as, sizeof(packet->as)};
+    struct msghdr header = {.msg_iov = &vector,
+                            .msg_iovlen = 1,
+                            .msg_control = &control,
+                            .msg_controllen = sizeof(control)};
+    const int *passed = (const int *)CMSG_DATA(&control.header);
+
+    packet->size = ckpt_syscall3(SYS_recvmsg, connection, (long)&header, MSG_CMSG_CLOEXEC);
+    packet->descriptor_count = 0;
+    if (packet->size > 0 && header.msg_controllen >= sizeof(struct cmsghdr) &&
+        control.header.cmsg_level == SOL_SOCKET && control.header.cmsg_type == SCM_RIGHTS) {
+        packet->descriptor_count =
+            (uint32_t)((control.header.cmsg_len - CMSG_LEN(0)) / sizeof(int));
+    }
+    for (uint32_t i = 0; i < packet->descriptor_count; i++) {
+        packet->descriptors[i] = *(const volatile int *)&passed[i]; /* no memcpy */
+    }
+}
+
+/* Gives back the pages of a range, except those of the stack. */
+static void release(const struct ckpt_range *range)
 {
     const uint64_t stack = (uint64_t)(uintptr_t)making.stack;
-    struct ckpt_range range;
-    long got;
+
+    if (range->end <= stack || range->start >= stack + STACK_SIZE) {
+        (void)ckpt_sys_madvise((void *)(uintptr_t)range->start, range->end - range->start,
+                               MADV_DONTNEED);
+    }
+}
+
+/* Answers an order that came too late. */
+static void refuse_to_live(int connection, const struct ckpt_copy_packet *packet)
+{
+    const struct ckpt_copy_order answer = {.magic = CKPT_COPY_ORDER_MAGIC,
+                                           .version = CKPT_COPY_ORDER_VERSION,
+                                           .type = CKPT_COPY_RELEASED,
+                                           .serial = packet->as.given.order.serial};
+
+    for (uint32_t i = 0; i < packet->descriptor_count; i++) {
+        (void)ckpt_sys_close(packet->descriptors[i]);
+    }
+    (void)ckpt_sys_write(connection, &answer, sizeof(answer));
+}
+
+/* Runs in the copy until the connection is closed, or the copy comes to life. */
+static __attribute__((noreturn)) void serve(struct ckpt_copy_state *state,
+                                            const struct ckpt_frozen_copy_calls *program)
+{
+    struct ckpt_copy_packet packet;
 
     for (;;) {
-        got = ckpt_sys_read(connection, &range, sizeof(range));
-        if (got == -EINTR) {
+        receive(state->connection, &packet);
+        if (packet.size == -EINTR) {
             continue;
         }
-        if (got != (long)sizeof(range)) {
+        if (packet.size == (long)sizeof(packet.as.released)) {
+            state->is_released = 1;
+            release(&packet.as.released);
+        } else if (packet.size < (long)sizeof(packet.as.given.order)) {
             ckpt_sys_exit_group(0);
-        }
-        if (range.end <= stack || range.start >= stack + STACK_SIZE) {
-            (void)ckpt_sys_madvise((void *)(uintptr_t)range.start,
-                                   range.end - range.start, MADV_DONTNEED);
+        } else if (state->is_released) {
+            refuse_to_live(state->connection, &packet);
+        } else {
+            ckpt_copy_obey(state, &packet, program);
         }
     }
 }
 
 static __attribute__((noreturn)) void be_the_copy(void)
 {
-    const int connection = making.connection;
+    struct ckpt_copy_state state;
 
-    volunteer();
+    state.connection = making.connection;
+    state.is_released = 0;
+    state.has_room = 0;
+    state.snapshot = 0;
+    volunteer(&state);
     (void)ckpt_sys_prctl(PR_SET_NAME, (unsigned long)"ckpt-copy", 0, 0, 0);
     (void)ckpt_sys_prctl(PR_SET_PTRACER, (unsigned long)making.reader, 0, 0, 0);
-    serve(connection);
+    serve(&state, calls);
 }
 
 /* The copy must never have the program's ends of pipes and sockets: other processes may wait

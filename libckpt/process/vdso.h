@@ -19,7 +19,7 @@
  * saved: the copy, writable. kernel: this kernel's vDSO.
  * kernel_address: address of this kernel's vDSO when the saved code runs.
  * Returns 0; -EINVAL if either is not a vDSO; -ENOTSUP with the name of a
- * function that cannot be replaced. Context: normal.
+ * function that cannot be replaced. Context: quiesced.
  */
 int ckpt_vdso_redirect(unsigned char *saved, size_t saved_size,
                        const unsigned char *kernel, size_t kernel_size,

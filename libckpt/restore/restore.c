@@ -112,37 +112,6 @@ static int check_cpu(const struct ckpt_snapshot *snapshot,
                       : ckpt_xsave_permit(&snapshot->xsave, ckpt_xsave_ask_kernel, failure);
 }
 
-static void add_vdso_part(struct ckpt_vdso_group *group,
-                          const struct ckpt_mapping *mapping)
-{
-    struct ckpt_range range = {mapping->start, mapping->end};
-    int is_image = strcmp(mapping->name, "[vdso]") == 0;
-
-    if (!is_image && strncmp(mapping->name, "[vvar", 5) != 0) {
-        return;
-    }
-    if (group->part_count == sizeof group->parts / sizeof group->parts[0]) {
-        return;
-    }
-    CKPT_INVARIANT(group->part_count == 0 ||
-                   group->parts[group->part_count - 1].end <= range.start);
-    group->parts[group->part_count++] = range;
-    if (is_image) {
-        group->image = range;
-    }
-}
-
-struct ckpt_range ckpt_vdso_group_range(const struct ckpt_vdso_group *group)
-{
-    struct ckpt_range range = {0, 0};
-
-    if (group->part_count > 0) {
-        range.start = group->parts[0].start;
-        range.end = group->parts[group->part_count - 1].end;
-    }
-    return range;
-}
-
 /* Returns 1 if /proc/self/smaps (in `text`) shows the mapping as sealed. A kernel may seal its
  * vDSO. */
 static int is_sealed(const char *text, const char *mapping)
@@ -225,7 +194,7 @@ static int look_around(struct ckpt_restore *restore,
         if (strcmp(mapping.name, "[stack]") != 0) {
             highest = mapping.end;
         }
-        add_vdso_part(&restore->vdso, &mapping);
+        ckpt_vdso_group_add(&restore->vdso, &mapping);
         error = ckpt_space_use(&restore->space, mapping.start, mapping.end);
         if (error != 0) {
             ckpt_fail(failure, error, "out of memory");

@@ -7,6 +7,7 @@
 
 #include "ckpt/failure.h"
 #include "ckpt/snapshot.h"
+#include "process/vdso_group.h"
 #include "restore/space.h"
 
 #include <stddef.h>
@@ -17,15 +18,6 @@ struct ckpt_stage {
     uint64_t address;
     uint32_t protection; /* present protection */
     uint32_t is_lazy;    /* 1: not staged; the page server fills it later */
-};
-
-/* This kernel's vDSO and its data pages, which must keep their distances. */
-struct ckpt_vdso_group {
-    struct ckpt_range image;    /* [vdso] */
-    struct ckpt_range parts[8]; /* all mappings, ordered by address */
-    size_t part_count;          /* 0: this kernel provides no vDSO */
-    int is_sealed;              /* it can neither be moved nor be removed
-                                   (mseal) */
 };
 
 /* A file of shared memory, open until all that memory is staged. */
@@ -56,9 +48,6 @@ struct ckpt_restore {
      * vDSO in each restart; empty if it is not free. */
     struct ckpt_range vdso_place;
 };
-
-/* Returns the group's range, from the first part to the last. */
-struct ckpt_range ckpt_vdso_group_range(const struct ckpt_vdso_group *group);
 
 /* Returns 1 if a saved region overlaps `range`. */
 int ckpt_restore_uses(const struct ckpt_restore *restore,

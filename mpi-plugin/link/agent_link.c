@@ -29,6 +29,7 @@
 #define READY 3 /* the agent's descriptor on which it reports that it listens */
 
 static int link_fd = -1;
+static int given = -1; /* a connection that the agent has passed */
 
 /* Names of this launch's files in the run directory. */
 struct names {
@@ -218,6 +219,22 @@ int ckpt_agent_connect(struct ckpt_failure *failure)
         link_fd = -1;
     }
     return (int)error;
+}
+
+void ckpt_agent_give(int fd)
+{
+    CKPT_INVARIANT(fd >= 0 && given < 0);
+    given = ckpt_descriptor_raise(fd);
+}
+
+int ckpt_agent_take_given(void)
+{
+    if (given < 0) {
+        return 0;
+    }
+    link_fd = given;
+    given = -1;
+    return 1;
 }
 
 int ckpt_agent_control_socket(char *path, size_t size,

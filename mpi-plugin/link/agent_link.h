@@ -17,6 +17,15 @@
  */
 int ckpt_agent_connect(struct ckpt_failure *failure);
 
+/* Makes a connected socket this rank's connection, which the agent has passed: the next
+ * ckpt_agent_take_given() finds it. Moves it above the application's descriptors. Context:
+ * quiesced. */
+void ckpt_agent_give(int fd);
+
+/* Returns 1, once, if the agent has passed a connection: then this rank is connected by it, and the
+ * launch keeps its name. Context: as above. */
+int ckpt_agent_take_given(void);
+
 /*
  * Writes to `path` the socket on which this launch's agent takes commands. Returns
  * 0 or -errno with a reason. Context: as above.

@@ -17,11 +17,16 @@
 #include "runtime/hooks.h"
 #include "start/change_world.h"
 #include "start/init.h"
+#include "process/frozen_copy.h"
 #include "start/resume.h"
+#include "start/thaw.h"
 #include "user/participant.h"
 
 static const struct ckpt_world_calls world_calls = {.change = ckpt_change_world,
                                                     .go_on = ckpt_change_world_go_on};
+
+static const struct ckpt_frozen_copy_calls copy_calls = {.may_live = ckpt_may_thaw,
+                                                         .live = ckpt_thaw};
 
 /* 101: the first priority that programs may use (GCC manual, constructor). */
 __attribute__((constructor(101))) static void connect_folders(void)
@@ -42,5 +47,6 @@ __attribute__((constructor(101))) static void connect_folders(void)
     ckpt_participant_add(&ckpt_user_participant);
     ckpt_participant_add(&ckpt_independent_participant);
     ckpt_world_calls_set(&world_calls);
+    ckpt_frozen_copy_calls_set(&copy_calls);
     ckpt_process_image_resume(ckpt_resume, ckpt_resume_stack());
 }

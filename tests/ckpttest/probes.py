@@ -82,6 +82,7 @@ _RANKS = {
     "inter_nothing": 4,
     "intercomm": 4,
     "neighbours": 4,
+    "own_resources": 1,
     "partly_freed": 4,
     "spawn": 1,
     "system_v_undo": 1,

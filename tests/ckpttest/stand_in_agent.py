@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """stand_in_agent.py - a small agent in place of `ckptd`: it stops ranks, orders them to change
-worlds, and lets them run on. It writes no image.
+worlds, or keeps frozen copies of them and brings these to life. It writes no image.
 
 Ranks start it as they start `ckptd`, if CKPT_LIBDIR has it under that name (install()). A test
-orders changes through the socket that CKPT_STAND_IN names (change_worlds()): docs/protocol.md,
-section 3, has the messages.
+gives orders through the socket that CKPT_STAND_IN names (change_worlds(), freeze(), thaw()):
+docs/protocol.md, sections 3 and 14, has the messages.
 """
 
 import array
 import ctypes
+import fcntl
 import json
 import mmap
 import os
 import select
 import socket
 import struct
+import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
@@ -24,9 +26,9 @@ VERSION = 14
 MAGIC = 0x574B4343
 LAYOUT = struct.Struct("<4IQ8Q424s")
 HELLO, JOIN, REPORT, STOPPED, DRAINED, READY, REFUSED, FINALIZED = 1, 2, 3, 4, 5, 6, 7, 8
-WORLD_READY = 18
+FROZEN, WORLD_READY = 11, 18
 WELCOME, REQUEST, RUN, STOP, DRAIN, SAVE, RESUME = 32, 33, 34, 35, 36, 37, 38
-CHANGE_WORLD = 49
+FREEZE, CHANGE_WORLD = 44, 49
 GATE, INSIDE = 2, 3
 REDO = 2
 SLOTS = 16384
@@ -34,6 +36,8 @@ CLOCKS, CLOCK = 48, 40
 PEERS, PEER = 48 + 40 * SLOTS + 56 + 24 * 4096, 24
 SECONDS = 60
 TGKILL = 234
+READY_PIPE = 3
+OF_COPY, OF_RANK = 3, 4  # descriptors of ckpt-restart
 MODULE = Path(__file__)
 
 
@@ -50,15 +54,37 @@ def install(directory, libraries):
     return directory
 
 
-def change_worlds(path, settings, timeout=SECONDS):
-    """Stops all ranks, has each load a lower half with its settings (a list of texts by rank; None:
-    no change), and lets them run on. Returns what they answered: `ready` and `refused`."""
+def order(path, name, timeout, **arguments):
+    """Gives an order to the agent; returns its answer."""
     with socket.socket(socket.AF_UNIX) as agent:
         agent.settimeout(timeout)
         agent.connect(str(path))
-        agent.sendall(json.dumps(settings).encode() + b"\n")
+        agent.sendall(json.dumps({"order": name, **arguments}).encode() + b"\n")
         with agent.makefile("r", encoding="utf-8") as answer:
             return json.loads(answer.readline())
+
+
+def change_worlds(path, settings, timeout=SECONDS):
+    """Stops all ranks, has each load a lower half with its settings (a list of texts by rank; None:
+    no change), and lets them run on. Returns what they answered: `ready` and `refused`."""
+    return order(path, "change_worlds", timeout, settings=settings)
+
+
+def freeze(path, timeout=SECONDS):
+    """Stops all ranks, has each make a frozen copy, which the agent keeps in place of an earlier
+    one, and lets them run on. Returns the copies' process ids by rank, or what was `refused`."""
+    return order(path, "freeze", timeout)
+
+
+def thaw(path, rank, settings, timeout=SECONDS):
+    """Brings the copy of a rank to life, with changes of its environment. Returns the exit `code`
+    of ckpt-restart, what it `refused`, and the `ms` until HELLO."""
+    return order(path, "thaw", timeout, rank=rank, settings=settings)
+
+
+def release(path, rank, start, end, timeout=SECONDS):
+    """Has the copy of a rank release pages."""
+    return order(path, "release", timeout, rank=rank, start=start, end=end)
 
 
 @dataclass
@@ -115,6 +141,7 @@ class Agent:
     def __init__(self, listener, orders):
         self.listener, self.orders = listener, orders
         self.ranks = []
+        self.copies = {}  # by rank: pid, connection, address of the description
         self.epoch = 0
 
     def receive(self, rank):
@@ -131,7 +158,11 @@ class Agent:
             rank.page = mmap.mmap(passed[0], size)
             rank.send(WELCOME, 0, [0, os.getpid()], text="stand-in")
         elif epoch == self.epoch and self.epoch != 0:
+            if kind == FROZEN and passed:
+                self.keep(rank, rest[0], passed.pop())
             rank.said[kind] = rest[:8]
+            rank.text = rest[8].split(b"\0")[0].decode()
+        elif kind == REFUSED and rank.number < 0:  # of ckpt-restart
             rank.text = rest[8].split(b"\0")[0].decode()
         for descriptor in passed:
             os.close(descriptor)
@@ -246,8 +277,8 @@ class Agent:
         self.await_all({WORLD_READY, REFUSED}, chosen)
         return self.refusals()
 
-    def obey(self, settings):
-        """One order of the test."""
+    def change_worlds(self, settings):
+        """Obeys this order of the test."""
         self.stop()
         refused = self.save()
         begun = time.monotonic()
@@ -258,23 +289,94 @@ class Agent:
         self.to_all(RESUME)
         return {"ready": sorted(ready), "refused": refused, "ms": took * 1e3}
 
+    def keep(self, rank, process, connection):
+        """Keeps a copy, in place of an earlier one."""
+        if rank.number in self.copies:
+            os.close(self.copies.pop(rank.number)[1])
+        self.copies[rank.number] = (process, connection, rank.said[READY][0])
+
+    def freeze(self):
+        """Obeys this order of the test."""
+        self.stop()
+        refused = self.save()
+        if not refused:
+            for rank in self.ranks:
+                rank.send(FREEZE, self.epoch, [os.getpid()])
+            self.await_all({FROZEN})
+        self.to_all(RESUME)
+        return {"copies": {n: copy[0] for n, copy in self.copies.items()}, "refused": refused}
+
+    def release(self, rank, start, end):
+        """Obeys this order of the test."""
+        with socket.socket(fileno=os.dup(self.copies[rank][1])) as copy:
+            copy.send(struct.pack("<2Q", start, end))
+        return {}
+
+    def thaw(self, rank, settings):
+        """Obeys this order of the test. Its streams are those of the rank that has started this
+        agent."""
+        process, connection, snapshot = self.copies[rank]
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        environment = {**os.environ, **dict(s.split("=", 1) for s in settings)}
+        thawing = ["--thaw", str(process), "--snapshot", hex(snapshot), "--name", "test/1"]
+        begun = time.monotonic()
+        os.dup2(connection, OF_COPY)
+        os.dup2(theirs.fileno(), OF_RANK)
+        theirs.close()
+        restart = subprocess.Popen(
+            [f"{os.environ['CKPT_LIBDIR']}/ckpt-restart", *thawing],
+            env=environment,
+            pass_fds=(OF_COPY, OF_RANK),
+        )
+        keep_free()
+        thawed = Rank(ours)
+        self.ranks.append(thawed)
+        code = restart.wait(SECONDS)
+        while thawed.number < 0 and not thawed.text and thawed in self.ranks:
+            self.turn(SECONDS)
+        answer = {"code": code, "refused": thawed.text, "ms": (time.monotonic() - begun) * 1e3}
+        if code == 0:
+            os.close(self.copies.pop(rank)[1])
+        elif thawed in self.ranks:
+            self.ranks.remove(thawed)
+        return answer
+
+    def obey(self, order, **arguments):
+        """One order of the test."""
+        obedience = {
+            "change_worlds": self.change_worlds,
+            "freeze": self.freeze,
+            "release": self.release,
+            "thaw": self.thaw,
+        }
+        return obedience[order](**arguments)
+
     def serve(self):
-        """Until all ranks have gone."""
+        """Until all ranks and copies have gone."""
         began = False
-        while self.ranks or not began:
+        while self.ranks or self.copies or not began:
             links = [rank.link for rank in self.ranks]
             ready, _, _ = select.select([self.listener, self.orders, *links], [], [])
             if self.orders in ready:
                 with self.orders.accept()[0] as client, client.makefile("rw") as order:
-                    settings = json.loads(order.readline())
                     try:
-                        answer = self.obey(settings)
+                        answer = self.obey(**json.loads(order.readline()))
                     except RuntimeError as error:
                         answer = {"ready": [], "refused": {}, "error": str(error)}
                     order.write(json.dumps(answer) + "\n")
             else:
                 self.turn(0)
             began = began or bool(self.ranks)
+
+
+def keep_free():
+    """Keeps the numbers of the descriptors that ckpt-restart gets."""
+    null = os.open(os.devnull, os.O_RDONLY)
+    while null <= OF_RANK:
+        null = os.dup(null)
+    os.dup2(null, OF_COPY)
+    os.dup2(null, OF_RANK)
+    os.close(null)
 
 
 def last_that_must_be_in(members):
@@ -291,7 +393,10 @@ def name_of(namespace):
 
 
 def main():
-    """The program `ckptd --namespace NAME`; descriptor 3 takes a byte when it listens."""
+    """The program `ckptd --namespace NAME`; descriptor READY_PIPE takes a byte when it
+    listens."""
+    ready = fcntl.fcntl(READY_PIPE, fcntl.F_DUPFD_CLOEXEC, OF_RANK + 1)
+    keep_free()
     path = Path(os.environ["CKPT_RUN_DIR"]) / name_of(sys.argv[2])
     orders_path = Path(os.environ["CKPT_STAND_IN"])
     for old in (path, orders_path):
@@ -302,8 +407,8 @@ def main():
     orders = socket.socket(socket.AF_UNIX)
     orders.bind(str(orders_path))
     orders.listen(1)
-    os.write(3, b"r")
-    os.close(3)
+    os.write(ready, b"r")
+    os.close(ready)
     Agent(listener, orders).serve()
     path.unlink()
     orders_path.unlink()

@@ -108,15 +108,16 @@ static int hello(char *address, size_t size, uint64_t *epoch,
     return 0;
 }
 
-/* Connects and introduces this rank. A dying agent may still accept the connection;
- * the next attempt starts a new agent. */
-static int find_agent(char *address, size_t size, uint64_t *epoch,
+/* Connects, unless the agent has passed a connection, and introduces this rank. A dying agent may
+ * still accept the connection; the next attempt starts a new agent. */
+static int find_agent(int is_given, char *address, size_t size, uint64_t *epoch,
                       struct ckpt_failure *failure)
 {
     int error, tries = TRIES;
 
     do {
-        error = ckpt_agent_connect(failure);
+        error = is_given ? 0 : ckpt_agent_connect(failure);
+        is_given = 0;
         if (error != 0) {
             return error;
         }
@@ -164,22 +165,31 @@ static int agree_on_name(void)
     return code == MPI_SUCCESS ? 0 : -EPROTO;
 }
 
+/* Makes the calls of agree_on_name(), which restarted ranks of this world make; the launch keeps
+ * the name that it has. Returns as above. */
+static int keep_name(void)
+{
+    char name[CKPT_LAUNCH_NAME_SIZE] = "";
+    int code = MPI_SUCCESS;
+
+    if (!ckpt_non_mpi && ckpt_launch_name_is_made()) {
+        (void)ckpt_text_copy(name, sizeof(name), ckpt_launch_name());
+        code = broadcast(name, sizeof(name));
+    }
+    return code == MPI_SUCCESS ? 0 : -EPROTO;
+}
+
 /* Address of the coordinator's agent. */
 static char coordinator[sizeof(((struct ckpt_message *)0)->text)];
 
 int ckpt_attach_in_new_world(struct ckpt_failure *failure)
 {
-    char name[CKPT_LAUNCH_NAME_SIZE] = "";
-    int code = MPI_SUCCESS;
+    int error = keep_name();
 
-    if (ckpt_launch_name_is_made()) {
-        (void)ckpt_text_copy(name, sizeof(name), ckpt_launch_name());
-        code = broadcast(name, sizeof(name));
+    if (error == 0 && broadcast(coordinator, sizeof(coordinator)) != MPI_SUCCESS) {
+        error = -EIO;
     }
-    if (code == MPI_SUCCESS) {
-        code = broadcast(coordinator, sizeof(coordinator));
-    }
-    if (code != MPI_SUCCESS) {
+    if (error != 0) {
         return ckpt_refuse(failure, CKPT_REFUSAL_MPI_ERROR, -EIO,
                            "the ranks cannot agree on an agent: MPI_Bcast fails");
     }
@@ -191,13 +201,14 @@ int ckpt_attach_in_new_world(struct ckpt_failure *failure)
 int ckpt_attach(int collective, uint64_t *epoch, struct ckpt_failure *failure)
 {
     struct ckpt_message message = {.type = CKPT_MSG_JOIN};
+    const int is_given = ckpt_agent_take_given();
     int error, code, agreed = 0;
 
     message.text[0] = '\0';
     if (collective) {
-        agreed = agree_on_name();
+        agreed = is_given ? keep_name() : agree_on_name();
     }
-    error = find_agent(message.text, sizeof(message.text), epoch, failure);
+    error = find_agent(is_given, message.text, sizeof(message.text), epoch, failure);
     if (collective) {
         ckpt_text_copy(coordinator, sizeof(coordinator), message.text);
     }

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * thaw.c - from a frozen copy to a running rank.
+ *
+ * The copy has no lower half, one thread and its descriptors, as a process that ckpt-restart has
+ * restored. What it has inherited and a restored process would not have ends here; then the code
+ * of a restart goes on (resume.c).
+ */
+#include "start/thaw.h"
+
+#include "base/invariant.h"
+#include "cut/image/process_image.h"
+#include "link/agent_link.h"
+#include "process/attributes.h"
+#include "process/descriptor_room.h"
+#include "runtime/state.h"
+#include "runtime/uncovered.h"
+#include "start/resume.h"
+#include "task/parking.h"
+#include "task/threads.h"
+
+#include <errno.h>
+
+int ckpt_may_thaw(struct ckpt_failure *failure)
+{
+    const char *why = ckpt_process_image_goal() == NULL || !ckpt_threads_are_frozen()
+                          ? "it was not made while the rank was described"
+                      : ckpt_rank_cut_open       ? "messages that cross its cut are under way"
+                      : ckpt_independent != NULL ? "the rank takes independent checkpoints"
+                                                 : NULL;
+
+    return why == NULL ? ckpt_unsound_refuse(failure)
+                       : ckpt_refuse(failure, CKPT_REFUSAL_NEEDS_STOP, -ENOTSUP,
+                                     "the copy cannot come to life: %s", why);
+}
+
+static void resume(void *info)
+{
+    ckpt_resume(info);
+}
+
+void ckpt_thaw(struct ckpt_resume_info *info, int agent)
+{
+    CKPT_INVARIANT(ckpt_threads_are_frozen());
+    ckpt_descriptor_room_leave();
+    ckpt_attributes_of_launcher();
+    ckpt_agent_give(agent);
+    ckpt_context_call(resume, info, ckpt_resume_stack());
+    __builtin_unreachable();
+}
