@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ckpttest import non_mpi, processes, programs
+from ckpttest import non_mpi, processes, programs, replays, windows
 from ckpttest.lab import POLL, Lab
 from ckpttest.mpis import MPICH, OPENMPI4, OPENMPI5
 from ckpttest.settings import APPS, TIMEOUT
@@ -129,6 +129,17 @@ def test_the_first_failure_ends_the_launch(lab, how, code, text):
     assert is_clean(lab)
 
 
+@pytest.mark.parametrize("how, code", [("killed", 137), ("abort", 5), ("unfinalized", 1)])
+def test_ranks_are_ended_that_ckpt_launch_lets_go_on(lab, how, code):
+    """No rank can be replayed; so `ckpt run` ends the others, with the same code."""
+    options = ["--max-restarts", 0, "--no-fresh-start", "--protocol", "independent"]
+    job = start(lab, APPS / "ends", how, options=options)
+    assert job.finish() == code, job.lines
+    assert not [line for line in job.lines if "the other ranks are ended" in line], job.lines
+    assert nobody_is_left(lab, job)
+    assert is_clean(lab)
+
+
 def test_a_missing_program_is_named(lab):
     job = start(lab, lab.work / "missing")
     assert job.finish() != 0
@@ -192,6 +203,28 @@ def test_ranks_that_ignore_the_end_are_killed(lab):
     assert job.finish() == 128 + signal.SIGTERM
     assert time.monotonic() - started < TIMEOUT
     assert nobody_is_left(lab, job)
+
+
+def test_a_dead_rank_is_replayed(lab, tmp_path):
+    """The others go on from where they were: ckpt-launch ends none before it is saved."""
+    size = ("uneven", 2500, 1000)
+    (way, *_) = windows.WAYS["uneven"]
+    roll_back = replays.RollBack(
+        lab, non_mpi.name(lab), (*size, way), RANKS, without_mpirun=True
+    )
+    roll_back.job.wait_for("^step ")
+    ranks = {}
+
+    def all_can_be_replayed():
+        found = non_mpi.status(lab)
+        ranks.update({rank["rank"]: rank["pid"] for rank in (found or {"ranks": []})["ranks"]})
+        return found and replays.is_replayable(found, RANKS)
+
+    non_mpi.wait_until(roll_back.job, all_can_be_replayed)
+    processes.kill(ranks[1])
+    roll_back.finish(1, windows.result_in_one_rank(tmp_path / "one", *size, way))
+    assert nobody_is_left(lab, roll_back.job)
+    assert is_clean(lab)
 
 
 def test_swapped_out_and_back(lab):

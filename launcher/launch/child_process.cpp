@@ -108,7 +108,10 @@ std::optional<int> ChildProcess::take_status()
 {
     int status = 0;
 
-    return waitpid(pid_, &status, WNOHANG) == pid_ ? std::optional(status) : std::nullopt;
+    if (!status_ && waitpid(pid_, &status, WNOHANG) == pid_) {
+        status_ = status;
+    }
+    return status_;
 }
 
 int ChildProcess::await_status(int timeout)
@@ -117,6 +120,9 @@ int ChildProcess::await_status(int timeout)
     int status = 0;
     pid_t got = 0;
 
+    if (status_) {
+        return *status_;
+    }
     if (poll(&end, 1, timeout) != 1) {
         signal(SIGKILL);
     }
@@ -124,12 +130,13 @@ int ChildProcess::await_status(int timeout)
         got = waitpid(pid_, &status, 0);
     } while (got < 0 && errno == EINTR);
     CKPT_INVARIANT(got == pid_);
+    status_ = status;
     return status;
 }
 
 void ChildProcess::signal(int number) const
 {
-    CKPT_EXPECT(pid_ > 0);
+    CKPT_EXPECT(pid_ > 0 && !status_);
     if (kill(-pid_, number) != 0) { /* the process may have left its group */
         (void)kill(pid_, number);
     }

@@ -40,8 +40,8 @@ class ChildProcess
     pid_t pid() const { return pid_; }
     /* Readable when the process has ended. */
     int descriptor() const { return process_.get(); }
-    /* Reaps the process if it has ended, and returns its status (wait(2)). After that, the
-     * other functions must not be called. */
+    /* Reaps the process if it has ended, and returns its status (wait(2)). After that, signal()
+     * must not be called. */
     std::optional<int> take_status();
     /* The same, but waits for the end; sends SIGKILL after a while (ms). */
     int await_status(int timeout);
@@ -51,6 +51,7 @@ class ChildProcess
   private:
     pid_t pid_ = 0;
     Fd process_;
+    std::optional<int> status_; /* of the reaped process */
 };
 
 } // namespace ckpt::launch

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * launch.cpp - starts ranks, waits for them, and ends all when one fails.
+ * launch.cpp - starts ranks, waits for them, and ends all when one fails, unless it keeps going.
  */
 #include "launch/launch.hpp"
 
@@ -72,7 +72,11 @@ std::vector<std::string> environment_of(const LaunchOptions &options)
     std::vector<std::string> additions = options.variables;
 
     additions.push_back("CKPT_WORLD_LIBRARY=" + options.pmix); /* for the agents' worlds */
-    return world::merged(world::environment_without_launcher(), additions);
+    auto all = world::merged(world::environment_without_launcher(), additions);
+    std::erase_if(all, [](const std::string &entry) {
+        return entry.starts_with(keep_going_variable); /* for this process only */
+    });
+    return all;
 }
 
 std::string how_it_ended(int status)
@@ -88,12 +92,16 @@ std::string how_it_ended(int status)
 
 Launch::Launch(LaunchOptions options, const std::filesystem::path &libraries)
     : options_(std::move(options)), environment_(environment_of(options_)),
-      signals_({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT}),
+      signals_({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT,
+                SIGCHLD}),
       server_(loop_, server_command(options_, libraries), world::environment_without_launcher(),
               signals_.mask_before(),
               {[this](const world::Message &message) { received(message); },
                [this](const std::string &why) { server_gone(why); }})
 {
+    if (options_.keeps_going) {
+        adopted_.emplace();
+    }
     loop_.watch(signals_.descriptor(), EPOLLIN, [this](std::uint32_t) { take_signals(); });
 }
 
@@ -135,11 +143,18 @@ void Launch::rank_event(const world::RankEvent &event)
     switch (event.kind) {
     case world::RankEvent::Kind::connected:
         connected_.insert(event.rank);
+        lost_.erase(event.rank); /* another process may be this rank now */
+        if (adopted_) {
+            adopted_->look();
+        }
         break;
     case world::RankEvent::Kind::finalized:
         connected_.erase(event.rank);
         break;
-    case world::RankEvent::Kind::aborted: /* MPICH's rank waits for its end */
+    case world::RankEvent::Kind::aborted:
+        if (const auto found = ranks_.find(event.rank); found != ranks_.end()) {
+            end(found->second); /* MPICH's rank waits for its end */
+        }
         rank_failed(event.rank, event.status == 0 ? 1 : event.status & exit_code_mask,
                     fmt::format("has called MPI_Abort with code {}", event.status));
         break;
@@ -166,12 +181,13 @@ void Launch::start_rank(int rank, const std::vector<std::string> &variables)
         start.endpoint = endpoint.get();
         start.environment.push_back(fmt::format("PMI_FD={}", endpoint.get()));
     }
-    const auto [place, is_new] = ranks_.emplace(rank, ChildProcess(start));
+    const auto [place, is_new] = ranks_.emplace(rank, Running{ChildProcess(start), {}});
+    const ChildProcess &process = place->second.process;
     CKPT_INVARIANT(is_new);
-    if (!server_.send(world::Process{world_name(), rank, place->second.pid()})) {
+    if (!server_.send(world::Process{world_name(), rank, process.pid()})) {
         fail("ckpt-world has ended");
     }
-    loop_.watch(place->second.descriptor(), EPOLLIN,
+    loop_.watch(process.descriptor(), EPOLLIN,
                 [this, rank](std::uint32_t) { rank_ended(rank); });
 }
 
@@ -193,13 +209,13 @@ void Launch::rank_ended(int rank)
 {
     const auto found = ranks_.find(rank);
     CKPT_EXPECT(found != ranks_.end());
-    const int descriptor = found->second.descriptor();
-    const auto status = found->second.take_status();
+    ChildProcess &process = found->second.process;
+    const auto status = process.take_status();
     if (!status) {
         return; /* a stopped process is not an ended one */
     }
-    loop_.forget(descriptor);
-    const pid_t pid = found->second.pid();
+    loop_.forget(process.descriptor());
+    const pid_t pid = process.pid();
     ranks_.erase(found);
     if (*status == 0) {
         look_whether_finalized(rank);
@@ -218,7 +234,8 @@ void Launch::look_whether_finalized(int rank)
     }
 }
 
-/* Of several failures only the first counts: others may follow from it. */
+/* Of several failures only the first counts: others may follow from it. A launch that keeps going
+ * leaves it to `ckpt run` to end the others. */
 void Launch::rank_failed(int rank, int code, const std::string &how)
 {
     CKPT_EXPECT(code != 0);
@@ -226,9 +243,15 @@ void Launch::rank_failed(int rank, int code, const std::string &how)
         return;
     }
     exit_code_ = code;
+    if (adopted_) {
+        adopted_->look();
+    }
+    const bool ends_others = !options_.keeps_going;
     fmt::print(stderr, "ckpt: rank {} {}{}\n", rank, how,
-               ranks_.empty() ? "" : "; the other ranks are ended");
-    end_all();
+               !ends_others || ranks_.empty() ? "" : "; the other ranks are ended");
+    if (ends_others) {
+        end_all();
+    }
 }
 
 /* ---- Signals ---------------------------------------------------------------------------- */
@@ -245,6 +268,11 @@ void Launch::take_signals()
             exit_code_ = exit_code_.value_or(128 + number);
             end_all();
             break;
+        case SIGCHLD:
+            if (adopted_) {
+                reap();
+            }
+            break;
         default:
             signal_all(number);
             break;
@@ -252,19 +280,73 @@ void Launch::take_signals()
     }
 }
 
+/* Reaps all processes that have ended. */
+void Launch::reap()
+{
+    siginfo_t info{};
+
+    while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
+        const auto found = std::ranges::find_if(ranks_, [&](const auto &entry) {
+            return entry.second.process.pid() == info.si_pid;
+        });
+        if (found != ranks_.end()) {
+            rank_ended(found->first);
+        } else if (!server_.reap(info.si_pid)) {
+            adopted_->reap(info.si_pid);
+        }
+        info = {};
+    }
+}
+
 void Launch::signal_all(int number)
 {
-    for (const auto &[rank, process] : ranks_) {
-        process.signal(number);
+    for (const auto &[rank, running] : ranks_) {
+        running.process.signal(number);
+    }
+    if (adopted_) {
+        adopted_->signal(number);
+    }
+}
+
+/* Requests the end of a rank. */
+void Launch::end(Running &rank)
+{
+    if (!rank.kill_at) {
+        rank.kill_at = steady_clock::now() + grace_period;
+        rank.process.signal(SIGTERM);
+        rank.process.signal(SIGCONT); /* a stopped process takes SIGTERM only then */
     }
 }
 
 void Launch::end_all()
 {
-    if (!kill_at_) {
-        kill_at_ = steady_clock::now() + grace_period;
-        signal_all(SIGTERM);
-        signal_all(SIGCONT); /* a stopped process takes SIGTERM only then */
+    if (std::exchange(is_ending_, true)) {
+        return;
+    }
+    for (auto &[rank, running] : ranks_) {
+        end(running);
+    }
+    if (adopted_) {
+        kill_copies_ = steady_clock::now() + grace_period;
+        adopted_->look();
+        adopted_->end();
+    }
+}
+
+/* Kills what has not ended in time. */
+void Launch::kill_overdue()
+{
+    const auto now = steady_clock::now();
+
+    for (auto &[rank, running] : ranks_) {
+        if (running.kill_at && now >= *running.kill_at) {
+            running.process.signal(SIGKILL);
+            running.kill_at = now + grace_period;
+        }
+    }
+    if (kill_copies_ && now >= *kill_copies_) {
+        adopted_->signal(SIGKILL);
+        kill_copies_ = now + grace_period;
     }
 }
 
@@ -272,20 +354,35 @@ void Launch::end_all()
 
 Launch::Time Launch::next_turn() const
 {
-    const Time later = steady_clock::now() + std::chrono::hours(1);
+    Time next = steady_clock::now() + std::chrono::hours(1);
 
-    return kill_at_ && !ranks_.empty() ? std::min(*kill_at_, later) : later;
+    for (const auto &[rank, running] : ranks_) {
+        next = std::min(next, running.kill_at.value_or(next));
+    }
+    return std::min(next, kill_copies_.value_or(next));
+}
+
+/* A frozen copy can replace a rank that has failed, until the launch is ended. */
+bool Launch::is_over()
+{
+    if (!has_started_) {
+        return ranks_.empty() && (!obstacle_.empty() || exit_code_);
+    }
+    if (!ranks_.empty() || !connected_.empty()) {
+        return false;
+    }
+    if (!adopted_ || !exit_code_) {
+        return true;
+    }
+    adopted_->look();
+    return is_ending_ ? !adopted_->has_living() : !adopted_->has_any();
 }
 
 int Launch::run()
 {
-    while (!ranks_.empty() || (!has_started_ && obstacle_.empty() && !exit_code_) ||
-           !connected_.empty()) {
+    while (!is_over()) {
         loop_.turn(next_turn());
-        if (kill_at_ && steady_clock::now() >= *kill_at_) {
-            signal_all(SIGKILL);
-            kill_at_ = steady_clock::now() + grace_period;
-        }
+        kill_overdue();
     }
     if (!obstacle_.empty()) {
         fail("{}", obstacle_);

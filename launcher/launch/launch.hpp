@@ -6,6 +6,7 @@
 
 #include "common/signal_descriptor.hpp"
 #include "common/event_loop.hpp"
+#include "launch/adopted.hpp"
 #include "launch/child_process.hpp"
 #include "launch/launch_options.hpp"
 #include "launch/world_server.hpp"
@@ -26,11 +27,18 @@ class Launch
 
     /* Runs the ranks. Returns the exit code: that of the rank that failed first (128 + signal),
      * 128 + signal if this process was asked to end, otherwise 0. Throws Error if the ranks
-     * cannot be started. */
+     * cannot be started. With keeps_going it returns when no rank lives, nor a process that may
+     * take the place of one that failed (adopted.hpp). */
     int run();
 
   private:
     using Time = std::chrono::steady_clock::time_point;
+
+    /* The process of a rank that runs. */
+    struct Running {
+        ChildProcess process;
+        std::optional<Time> kill_at; /* it has got SIGTERM */
+    };
 
     void received(const world::Message &message);
     void server_gone(const std::string &why);
@@ -41,8 +49,12 @@ class Launch
     void look_whether_finalized(int rank);
     void rank_failed(int rank, int code, const std::string &how);
     void take_signals();
+    void reap();
     void signal_all(int number);
+    static void end(Running &rank);
     void end_all();
+    void kill_overdue();
+    bool is_over();
     Time next_turn() const;
 
     const LaunchOptions options_;
@@ -50,14 +62,16 @@ class Launch
     EventLoop loop_;
     SignalDescriptor signals_;
     WorldServer server_;
-    std::map<int, Fd> endpoints_;       /* by rank, until it is started */
-    std::map<int, ChildProcess> ranks_; /* by rank: those that run */
-    std::set<int> connected_;           /* ranks between MPI_Init and MPI_Finalize */
-    std::set<int> lost_;                /* ranks that have gone without MPI_Finalize */
+    std::optional<Adopted> adopted_; /* if it keeps going */
+    std::map<int, Fd> endpoints_;    /* by rank, until it is started */
+    std::map<int, Running> ranks_;   /* by rank */
+    std::set<int> connected_;        /* ranks between MPI_Init and MPI_Finalize */
+    std::set<int> lost_;             /* ranks that have gone without MPI_Finalize */
     bool has_started_ = false;
-    std::string obstacle_;         /* why the ranks cannot be started */
-    std::optional<int> exit_code_; /* set when the launch is ending */
-    std::optional<Time> kill_at_;
+    bool is_ending_ = false;          /* all ranks are to end */
+    std::string obstacle_;            /* why the ranks cannot be started */
+    std::optional<int> exit_code_;    /* after a failure, or when the launch is ending */
+    std::optional<Time> kill_copies_; /* when to kill copies that have come to life */
 };
 
 } // namespace ckpt::launch

@@ -38,6 +38,8 @@ LaunchOptions parse_options(int argc, char **argv)
         ->allow_extra_args(false);
     app.add_option("--wdir", options.directory, "Working directory of the ranks");
     app.add_option("--pmix", options.pmix, "PMIx library")->default_val("libpmix.so.2");
+    app.add_flag("--keep-going", options.keeps_going, "The end of a rank ends no other rank")
+        ->envname(keep_going_variable);
     app.prefix_command(); /* the program and its arguments follow */
     app.set_version_flag("--version", PACKAGE_STRING);
     try {

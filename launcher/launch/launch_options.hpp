@@ -4,6 +4,8 @@
  * mpirun with the same names.
  *
  *     ckpt-launch -n RANKS [-x NAME[=VALUE]]... [--wdir DIR] PROGRAM ARGUMENTS...
+ *
+ * --keep-going is a variable for `ckpt run`, because options are recorded in checkpoints.
  */
 #pragma once
 
@@ -14,6 +16,9 @@
 namespace ckpt::launch
 {
 
+/* Set to 1: --keep-going. */
+inline constexpr const char *keep_going_variable = "CKPT_KEEP_GOING";
+
 struct LaunchOptions {
     int ranks = 0;
     /* "NAME=VALUE" of all ranks, in addition to the environment of this process. */
@@ -21,6 +26,8 @@ struct LaunchOptions {
     /* Working directory of the ranks; empty: that of this process. */
     std::filesystem::path directory;
     std::string pmix; /* PMIx library of the server */
+    /* No end of a rank ends other ranks. */
+    bool keeps_going = false;
     std::vector<std::string> program;
 };
 

@@ -5,6 +5,7 @@
 #include "launch/world_server.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
 #include "world/world.hpp"
 
 #include <fmt/core.h>
@@ -62,6 +63,12 @@ WorldServer::~WorldServer()
     channel_.reset(); /* ends the server, which removes what the ranks have left in memory files */
     (void)process_->await_status(longest_end);
     remove_directory(directory_);
+}
+
+bool WorldServer::reap(pid_t process)
+{
+    CKPT_EXPECT(process_);
+    return process == process_->pid() && process_->take_status().has_value();
 }
 
 } // namespace ckpt::launch

@@ -36,6 +36,8 @@ class WorldServer
     const std::filesystem::path &directory() const { return directory_; }
     /* Returns false if the server has gone. */
     [[nodiscard]] bool send(const world::Message &message) { return channel_->send(message); }
+    /* Reaps the server if it is this ended process; returns whether it is. */
+    bool reap(pid_t process);
     /* See world::Channel. */
     Fd take_descriptor() { return channel_->take_descriptor(); }
 

@@ -1607,6 +1607,7 @@ INTERNALS = (
     Internal("CKPT_OUTPUT", (PROCESS,), RECORDED, "The launcher's standard output and error."),
     Internal("CKPT_JOURNAL", (PROCESS,), RECORDED, "Directory of the job's file journal."),
     Internal("CKPT_JOURNAL_OUTPUT", (PROCESS,), RECORDED, "Output held by the file journal."),
+    Internal("CKPT_KEEP_GOING", (LAUNCHER,), NEVER, "ckpt-launch goes on when ranks end."),
     Internal("CKPT_STARTED", (PROCESS,), RECORDED, "Socket that hears of started programs."),
     Internal("CKPT_RUN_COMMAND", (LAUNCHER,), KEPT, "Identity of the command of ckpt run."),
     Internal("CKPT_RESTART_SALT", (RESTART,), NEVER, "Salt of the checkpoint's encryption."),

@@ -9,6 +9,7 @@
 #include "process/frozen_copy.h"
 
 #include "base/invariant.h"
+#include "ckpt/copy.h"
 #include "ckpt/snapshot.h"
 #include "memory/advice.h"
 #include "sys/syscall.h"
@@ -142,7 +143,7 @@ static __attribute__((noreturn)) void be_the_copy(void)
     state.has_room = 0;
     state.snapshot = 0;
     volunteer(&state);
-    (void)ckpt_sys_prctl(PR_SET_NAME, (unsigned long)"ckpt-copy", 0, 0, 0);
+    (void)ckpt_sys_prctl(PR_SET_NAME, (unsigned long)CKPT_COPY_NAME, 0, 0, 0);
     (void)ckpt_sys_prctl(PR_SET_PTRACER, (unsigned long)making.reader, 0, 0, 0);
     serve(&state, calls);
 }

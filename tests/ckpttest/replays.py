@@ -65,12 +65,14 @@ def is_saved(status):
     return status["committed"] > 0
 
 
-def start(lab, name, program, *options, **settings):
+def start(lab, name, program, *options, without_mpirun=False, **settings):
     """Starts a job with this name and independent checkpoints."""
     program.prepare(lab.work)
+    command = lab.mpirun_command(program)
+    if without_mpirun:
+        options, command = (*options, "-n", program.ranks), program.argv
     run = [lab.ckpt_program, "run", "--name", name, *STAGED, *options, "--"]
-    # pylint: disable-next=protected-access
-    return lab._start([*run, *lab.mpirun_command(program)], settings)
+    return lab._start([*run, *command], settings)  # pylint: disable=protected-access
 
 
 class RollBack:

@@ -115,11 +115,12 @@ void JobRun::choose_recovery()
     if (protocol == options_.settings.end() || protocol->second != CutChoice::independent) {
         return;
     }
+    const Launcher launcher = launcher_of(options_.command.at(0));
     std::string why;
     if (tolerates_ended_ranks_) {
         why = "its options say that it deals with ranks that end";
-    } else if (launcher_of(options_.command.at(0)) != Launcher::open_mpi) {
-        why = "only Open MPI's mpirun goes on without it";
+    } else if (launcher != Launcher::open_mpi && launcher != Launcher::ckpt) {
+        why = "only Open MPI's mpirun and ckpt-launch go on without it";
     } else if (!LauncherChildren::can_watch()) {
         why = "this kernel does not tell how it has ended (Linux 6.15)";
     }

@@ -7,6 +7,7 @@
 #include "common/durations.hpp"
 #include "common/error.hpp"
 #include "common/invariant.hpp"
+#include "launch/launch_options.hpp"
 
 #include <fmt/core.h>
 
@@ -43,12 +44,14 @@ constexpr auto last_agents = std::chrono::seconds(30);
 /* last_ranks: killed ranks end, or their nodes are found to be lost. */
 constexpr auto last_ranks = std::chrono::seconds(5);
 
-/* Variables that make mpirun continue when a rank ends. The first is for Open MPI 4.1. The
- * second is for 5.0, which still ends the job when a rank exits with a non-zero code. They are
- * not options, because the options of the launcher are recorded. */
+/* Variables that make a launcher continue when a rank ends. The first is for Open MPI 4.1. The
+ * second is for 5.0, which still ends the job when a rank exits with a non-zero code. The third is
+ * for ckpt-launch. They are not options, because the options of the launcher are recorded. */
 Environment recovery_variables()
 {
-    return {{"OMPI_MCA_orte_enable_recovery", "1"}, {"PRTE_MCA_state_base_recoverable", "1"}};
+    return {{"OMPI_MCA_orte_enable_recovery", "1"},
+            {"PRTE_MCA_state_base_recoverable", "1"},
+            {launch::keep_going_variable, "1"}};
 }
 
 bool asks_for_end(int signal)
