@@ -4,7 +4,10 @@ agent (ckpttest/stand_in_agent.py). Each rank is alone in its world here: a worl
 PMIx server."""
 
 import os
+import re
 import signal
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -37,11 +40,11 @@ class Place:
             "OMPI_MCA_ess_singleton_isolated": 1,
         }
 
-    def start(self, name, *arguments, **settings):
+    def start(self, name, *arguments, stdin=subprocess.DEVNULL):
         """Starts a probe of one rank; returns when it waits."""
         program = probes.probe(name, self.gate)
-        settings = environment(**probes.ENVIRONMENT, **self.settings, **settings)
-        self.job = Job([*program.argv, *arguments], self.directory, settings)
+        settings = environment(**probes.ENVIRONMENT, **self.settings)
+        self.job = Job([*program.argv, *arguments], self.directory, settings, stdin=stdin)
         self.process = self.job.pid
         self.job.wait_for("^READY")
         self.job.wait_for("^waiting")
@@ -65,6 +68,12 @@ class Place:
         answer = stand_in_agent.thaw(self.orders, 0, [*ALONE, *settings])
         assert "error" not in answer, answer
         return answer
+
+    def refuse(self, pattern):
+        """The copy must refuse to live, and is as before: it can be asked again."""
+        for _ in range(2):
+            answer = self.thaw()
+            assert answer["code"] == 1 and re.search(pattern, answer["refused"]), answer
 
     def roll_back(self):
         """The rank dies, and its copy lives in its place. Returns the milliseconds."""
@@ -102,4 +111,92 @@ def test_all_that_a_process_has_comes_back(place):
     place.start("own_resources")
     for _ in range(4):
         place.roll_back()
+    place.finish()
+
+
+def test_threads_in_mpi(place):
+    place.start("own_resources", "1", "multiple")
+    for _ in range(2):
+        place.roll_back()
+    place.finish()
+
+
+def test_much_memory(place):
+    """Its copy is the memory: how much there is does not matter."""
+    place.start("own_resources", "500")
+    took = place.roll_back()
+    place.finish()
+    print(f"{took:.0f} ms from the order to the agent's WELCOME")
+
+
+@pytest.mark.parametrize(
+    ("what", "pattern"),
+    [
+        ("shared", r"memory .* \(.*\) is not as it was: the copy shares it"),
+        ("signals", r"descriptor \d+ .* watches a signalfd, descriptor \d+"),
+        ("mapped", r"own_resources.txt\) is not as it was: its file has changed"),
+    ],
+)
+def test_what_cannot_come_back_is_refused(place, what, pattern):
+    place.start("own_resources", "1", what)
+    copy = place.freeze()
+    place.refuse(pattern)
+    assert processes.name_of(copy) == "ckpt-copy"
+    place.finish()
+
+
+def test_window_is_refused(place):
+    """Its memory is shared with the lower half."""
+    place.start("alone")
+    place.freeze()
+    place.refuse("memory .* is not as it was: the copy shares it")
+    place.finish()
+
+
+def test_input_that_goes_on_is_refused(place):
+    """What has been read from it since is not there again."""
+    reader, writer = os.pipe()
+    place.start("own_resources", stdin=reader)
+    place.freeze()
+    place.refuse("the standard input, which has not ended")
+    os.close(writer)
+    os.close(reader)
+    place.finish()
+
+
+def test_copy_without_all_its_memory_is_refused(place):
+    place.start("own_resources")
+    copy = place.freeze()
+    (heap,) = (
+        line.split()[0].split("-")
+        for line in Path(f"/proc/{copy}/maps").read_text(encoding="utf-8").splitlines()
+        if line.endswith("[heap]")
+    )
+    stand_in_agent.release(place.orders, 0, *(int(end, 16) for end in heap))
+    place.refuse("has released memory")
+    place.finish()
+
+
+def test_copy_that_has_ended_is_reported(place):
+    place.start("own_resources")
+    copy = place.freeze()
+    processes.kill(copy)
+    assert processes.wait_until_gone([copy], 60)
+    place.refuse(f"{copy}.*(gone|ended)|may not read|No such process")
+    place.finish()
+
+
+def test_copy_can_be_asked_again(place):
+    """A file is missing at first."""
+    place.start("own_resources")
+    copy = place.freeze()
+    place.die()
+    (place.directory / "own_resources.txt").rename(place.directory / "elsewhere")
+    place.refuse("own_resources.txt")
+    assert processes.name_of(copy) == "ckpt-copy"
+    (place.directory / "elsewhere").rename(place.directory / "own_resources.txt")
+    answer = place.thaw()
+    assert answer["code"] == 0, answer
+    assert processes.name_of(copy) == "own-name"
+    place.process = copy
     place.finish()

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * own_resources.c - one rank with a thread, timers, a pending signal, descriptors that lead to
- * itself, a locked file, and attributes of its process. argv[2]: MiB of memory that it fills.
+ * itself, a locked file, and attributes of its process.
+ *
+ * argv[2]: MiB of memory that it fills. argv[3]: what else it has: `multiple` (MPI_THREAD_MULTIPLE),
+ * `shared` (memory for its children), `mapped` (a file of its own), `signals` (by epoll).
  */
 #include "probes/probe.h"
 
@@ -11,8 +14,10 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
@@ -209,14 +214,44 @@ static void check_memory(void)
     }
 }
 
+static void map(int flags, int fd)
+{
+    CHECK(mmap(NULL, 4096, PROT_READ, flags, fd, 0) != MAP_FAILED);
+}
+
+static void make_more(const char *what)
+{
+    sigset_t set;
+    int fd;
+
+    if (strcmp(what, "shared") == 0) {
+        map(MAP_SHARED | MAP_ANONYMOUS, -1);
+    } else if (strcmp(what, "mapped") == 0) {
+        map(MAP_PRIVATE, own.read);
+    } else if (strcmp(what, "signals") == 0) {
+        sigemptyset(&set);
+        sigaddset(&set, SIGWINCH);
+        fd = signalfd(-1, &set, 0);
+        watch(fd);
+    }
+}
+
 int main(int argc, char **argv)
 {
+    const char *const what = argc > 3 ? argv[3] : "";
     long seen;
+    int level;
 
-    probe_begin(argc, argv, 1);
+    if (strcmp(what, "multiple") == 0) {
+        MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+        probe_begin_initialized(argc, argv, 1);
+    } else {
+        probe_begin(argc, argv, 1);
+    }
     fill_memory(argc > 2 ? atol(argv[2]) : 1);
     make_process();
     make_descriptors();
+    make_more(what);
     make_signals();
     CHECK(pthread_create(&own.thread, NULL, turn, NULL) == 0);
     probe_gate();

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_copy_orders.cpp - a copy of this process gets orders, descriptors, and comes to life.
+ */
+extern "C" {
+#include "base/arena.h"
+#include "ckpt/copy_orders.h"
+#include "memory/regions.h"
+#include "process/frozen_copy.h"
+}
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <ctime>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <string>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <vector>
+
+namespace
+{
+
+constexpr std::size_t page = 4096;
+constexpr int high = 321; /* number of a descriptor in the program */
+constexpr int above = 400;
+
+/* What the copy says when it lives. */
+struct Report {
+    int pid;
+    int has_undescribed; /* memory that the program has not described */
+    int shared;          /* value in described memory that the program shares with the copy */
+    char excluded;       /* byte of memory that the program has excluded */
+    char own;            /* byte of its private memory */
+    char from_high;      /* byte read from descriptor `high` */
+    int high_flags;
+    int others; /* descriptors up to `above` besides `high` and the agent's */
+    char setting[32];
+    char checkpoint[32];
+    char score[16];
+    int clock_works;
+};
+
+struct {
+    char *undescribed;
+    char *excluded;
+    char *own;
+    int *shared;
+    int forbidden; /* may_live() refuses */
+} program;
+
+int may_live(ckpt_failure *failure)
+{
+    return program.forbidden == 0
+               ? 0
+               : ckpt_refuse(failure, CKPT_REFUSAL_NEEDS_STOP, -EBUSY, "not now");
+}
+
+bool is_mapped(void *address)
+{
+    unsigned char resident = 0;
+    return mincore(address, page, &resident) == 0;
+}
+
+[[noreturn]] void live(ckpt_resume_info *info, int agent)
+{
+    Report report = {};
+    timespec now = {};
+    report.pid = getpid();
+    report.has_undescribed = is_mapped(program.undescribed) ? 1 : 0;
+    *program.shared += 1; /* the program must not see it */
+    report.shared = *program.shared;
+    report.excluded = *program.excluded;
+    report.own = *program.own;
+    (void)!read(high, &report.from_high, 1);
+    report.high_flags = fcntl(high, F_GETFD);
+    for (int fd = 0; fd < above; fd++) {
+        report.others += fd != high && fd != agent && fcntl(fd, F_GETFD) >= 0 ? 1 : 0;
+    }
+    std::strncpy(report.setting, *reinterpret_cast<char **>(info->environment),
+                 sizeof report.setting - 1);
+    std::strncpy(report.checkpoint, info->checkpoint, sizeof report.checkpoint - 1);
+    report.clock_works = clock_gettime(CLOCK_MONOTONIC, &now) == 0 && now.tv_sec > 0 ? 1 : 0;
+    int score = open("/proc/self/oom_score_adj", O_RDONLY);
+    (void)!read(score, report.score, sizeof report.score - 1);
+    (void)!send(agent, &report, sizeof report, 0);
+    _exit(0);
+}
+
+constexpr ckpt_frozen_copy_calls calls = {may_live, live};
+
+/* An answer with its text. */
+struct Answer {
+    ckpt_copy_order order;
+    char text[400];
+};
+
+class CopyOrders : public testing::Test
+{
+  protected:
+    static void SetUpTestSuite()
+    {
+        ckpt_regions_open();
+        ckpt_frozen_copy_calls_set(&calls);
+    }
+
+    void SetUp() override
+    {
+        program.undescribed = map(MAP_PRIVATE, 'u');
+        program.excluded = map(MAP_PRIVATE, 'e');
+        program.own = map(MAP_PRIVATE, 'o');
+        program.shared = reinterpret_cast<int *>(map(MAP_SHARED, 0));
+        program.forbidden = 0;
+        ASSERT_EQ(ckpt_arena_open(&arena), 0);
+        describe();
+        ckpt_failure failure = {};
+        ASSERT_EQ(ckpt_frozen_copy_make(&copy, getpid(), &failure), 0) << failure.text;
+    }
+
+    void TearDown() override
+    {
+        close(copy.connection);
+        ckpt_arena_close(&arena);
+        for (void *memory : {static_cast<void *>(program.undescribed),
+                             static_cast<void *>(program.excluded),
+                             static_cast<void *>(program.own), static_cast<void *>(program.shared)}) {
+            munmap(memory, page);
+        }
+    }
+
+    static char *map(int sharing, char value)
+    {
+        void *memory =
+            mmap(nullptr, page, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS, -1, 0);
+        EXPECT_NE(memory, MAP_FAILED);
+        std::memset(memory, value, page);
+        return static_cast<char *>(memory);
+    }
+
+    /* Describes this process; the memory that is shared is described as private, like the page
+     * that a rank shares with its agent. */
+    void describe()
+    {
+        const ckpt_range vdso = ckpt_regions_vdso();
+        const auto undescribed = reinterpret_cast<std::uint64_t>(program.undescribed);
+        const ckpt_range left_out = {undescribed, undescribed + page};
+        ckpt_region *regions = nullptr;
+        std::size_t count = 0;
+        ckpt_failure failure = {};
+        char text[64];
+        std::snprintf(text, sizeof text, "%lx-%lx",
+                      reinterpret_cast<std::uint64_t>(program.excluded),
+                      reinterpret_cast<std::uint64_t>(program.excluded) + page);
+        snapshot = {};
+        snapshot.magic = CKPT_SNAPSHOT_MAGIC;
+        snapshot.version = CKPT_SNAPSHOT_VERSION;
+        snapshot.layout.vdso_start = vdso.start;
+        snapshot.layout.vdso_end = vdso.end;
+        snapshot.excluded = ckpt_arena_string(&arena, text);
+        ASSERT_EQ(ckpt_regions_scan(&arena, &left_out, 1, &regions, &count, &failure), 0)
+            << failure.text;
+        for (std::size_t i = 0; i < count; i++) {
+            if (regions[i].start == reinterpret_cast<std::uint64_t>(program.shared)) {
+                regions[i].kind = CKPT_REGION_ANONYMOUS;
+            }
+        }
+        snapshot.regions = reinterpret_cast<std::uint64_t>(regions);
+        snapshot.region_count = static_cast<std::uint32_t>(count);
+        snapshot.strings = reinterpret_cast<std::uint64_t>(arena.strings);
+        snapshot.strings_size = arena.strings_used;
+    }
+
+    void send_packet(const ckpt_copy_order &order, const std::string &tail,
+                     const std::vector<int> &passed) const
+    {
+        std::string packet(reinterpret_cast<const char *>(&order), sizeof order);
+        packet += tail;
+        iovec part = {packet.data(), packet.size()};
+        msghdr message = {};
+        message.msg_iov = &part;
+        message.msg_iovlen = 1;
+        std::vector<char> space(CMSG_SPACE(passed.size() * sizeof(int)));
+        if (!passed.empty()) {
+            message.msg_control = space.data();
+            message.msg_controllen = space.size();
+            cmsghdr *header = CMSG_FIRSTHDR(&message);
+            *header = {CMSG_LEN(passed.size() * sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
+            std::memcpy(CMSG_DATA(header), passed.data(), passed.size() * sizeof(int));
+        }
+        ASSERT_EQ(sendmsg(copy.connection, &message, 0), static_cast<ssize_t>(packet.size()));
+    }
+
+    /* Gives an order, and returns the answer. */
+    Answer order(std::uint32_t type, std::uint64_t value, const std::string &tail = {},
+                 const std::vector<int> &passed = {}) const
+    {
+        static std::uint64_t serial;
+        Answer answer = {};
+        send_packet({CKPT_COPY_ORDER_MAGIC, CKPT_COPY_ORDER_VERSION, type,
+                     static_cast<std::uint32_t>(passed.size()), ++serial, value},
+                    tail, passed);
+        EXPECT_GE(recv(copy.connection, &answer, sizeof answer, 0),
+                  static_cast<ssize_t>(sizeof answer.order));
+        EXPECT_EQ(answer.order.serial, serial);
+        return answer;
+    }
+
+    Answer prepare() const
+    {
+        return order(CKPT_COPY_PREPARE, reinterpret_cast<std::uint64_t>(&snapshot));
+    }
+
+    Answer pass(int fd, int number, std::uint32_t flags = FD_CLOEXEC) const
+    {
+        const ckpt_copy_descriptor wanted = {number, flags};
+        return order(CKPT_COPY_DESCRIPTORS, above,
+                     std::string(reinterpret_cast<const char *>(&wanted), sizeof wanted), {fd});
+    }
+
+    Answer thaw(int agent) const
+    {
+        const int environment = memfd_create("environment", 0);
+        const int directory = open("/", O_PATH | O_DIRECTORY);
+        EXPECT_EQ(write(environment, "NAME=value\0OTHER=x", 19), 19);
+        const Answer answer = order(CKPT_COPY_THAW, 1, std::string("job/7\0", 6),
+                                    {environment, agent, directory});
+        close(environment);
+        close(directory);
+        return answer;
+    }
+
+    ckpt_snapshot snapshot = {};
+    ckpt_arena arena = {};
+    ckpt_frozen_copy copy = {0, -1};
+};
+
+} // namespace
+
+TEST_F(CopyOrders, ACopyThatGetsAllLives)
+{
+    std::array<int, 2> pipe_ends{};
+    std::array<int, 2> agent{};
+    Report report = {};
+    ASSERT_EQ(pipe(pipe_ends.data()), 0);
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, agent.data()), 0);
+    ASSERT_EQ(write(pipe_ends[1], "p", 1), 1);
+    *program.own = 'c'; /* only this process changes it */
+
+    ASSERT_EQ(prepare().order.type, CKPT_COPY_DONE);
+    ASSERT_EQ(pass(pipe_ends[0], high).order.type, CKPT_COPY_DONE);
+    const Answer answer = thaw(agent[1]);
+    ASSERT_EQ(answer.order.type, CKPT_COPY_DONE) << answer.text;
+    ASSERT_EQ(recv(agent[0], &report, sizeof report, 0), static_cast<ssize_t>(sizeof report));
+    EXPECT_EQ(report.pid, copy.pid);
+    EXPECT_EQ(report.has_undescribed, 0);
+    EXPECT_EQ(report.shared, 1);
+    EXPECT_EQ(*program.shared, 0);
+    EXPECT_EQ(report.excluded, 0);
+    EXPECT_EQ(report.own, 'o');
+    EXPECT_EQ(report.from_high, 'p');
+    EXPECT_EQ(report.high_flags, FD_CLOEXEC);
+    EXPECT_EQ(report.others, 0);
+    EXPECT_STREQ(report.setting, "NAME=value");
+    EXPECT_STREQ(report.checkpoint, "job/7");
+    EXPECT_EQ(report.clock_works, 1);
+    EXPECT_STRNE(report.score, "1000\n");
+    for (int fd : {pipe_ends[0], pipe_ends[1], agent[0], agent[1]}) {
+        close(fd);
+    }
+}
+
+TEST_F(CopyOrders, ManyDescriptorsGetTheirNumbers)
+{
+    std::array<int, 2> agent{};
+    Report report = {};
+    std::string wanted;
+    std::vector<int> passed;
+    const int null = open("/dev/null", O_RDONLY);
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, agent.data()), 0);
+    for (int i = 0; i < CKPT_COPY_DESCRIPTORS_MOST; i++) { /* falling: each is in another's way */
+        const ckpt_copy_descriptor one = {CKPT_COPY_DESCRIPTORS_MOST - 1 - i, 0};
+        wanted.append(reinterpret_cast<const char *>(&one), sizeof one);
+        passed.push_back(null);
+    }
+    ASSERT_EQ(prepare().order.type, CKPT_COPY_DONE);
+    Answer answer = order(CKPT_COPY_DESCRIPTORS, above, wanted, passed);
+    ASSERT_EQ(answer.order.type, CKPT_COPY_DONE) << answer.text;
+    answer = thaw(agent[1]);
+    ASSERT_EQ(answer.order.type, CKPT_COPY_DONE) << answer.text;
+    ASSERT_EQ(recv(agent[0], &report, sizeof report, 0), static_cast<ssize_t>(sizeof report));
+    EXPECT_EQ(report.others, CKPT_COPY_DESCRIPTORS_MOST);
+    EXPECT_LT(report.high_flags, 0);
+    for (int fd : {null, agent[0], agent[1]}) {
+        close(fd);
+    }
+}
+
+TEST_F(CopyOrders, ACopyThatRefusesIsAsBefore)
+{
+    std::array<int, 2> agent{};
+    Report report = {};
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, agent.data()), 0);
+    const std::vector<Answer> answers = {
+        order(99, 0), thaw(agent[1]), order(CKPT_COPY_PREPARE, 0), pass(0, high), prepare(),
+        order(CKPT_COPY_DESCRIPTORS, above, "too short"), prepare(), pass(0, above), prepare(),
+        order(CKPT_COPY_THAW, 1, "no end")};
+    for (const Answer &answer : answers) {
+        EXPECT_TRUE(answer.order.type == CKPT_COPY_REFUSED ? answer.order.value != 0
+                                                           : answer.order.type == CKPT_COPY_DONE);
+    }
+    EXPECT_EQ(std::count_if(answers.begin(), answers.end(),
+                            [](const Answer &a) { return a.order.type == CKPT_COPY_REFUSED; }),
+              7);
+    ASSERT_EQ(prepare().order.type, CKPT_COPY_DONE);
+    ASSERT_EQ(thaw(agent[1]).order.type, CKPT_COPY_DONE);
+    ASSERT_EQ(recv(agent[0], &report, sizeof report, 0), static_cast<ssize_t>(sizeof report));
+    EXPECT_EQ(report.others, 0);
+    close(agent[0]);
+    close(agent[1]);
+}
+
+TEST_F(CopyOrders, TheProgramMayForbidIt)
+{
+    close(copy.connection);
+    ckpt_failure failure = {};
+    std::array<int, 2> agent{};
+    program.forbidden = 1;
+    ASSERT_EQ(ckpt_frozen_copy_make(&copy, getpid(), &failure), 0);
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, agent.data()), 0);
+    ASSERT_EQ(prepare().order.type, CKPT_COPY_DONE);
+    const Answer answer = thaw(agent[1]);
+    EXPECT_EQ(answer.order.type, CKPT_COPY_REFUSED);
+    EXPECT_EQ(answer.order.value, CKPT_REFUSAL_NEEDS_STOP);
+    EXPECT_STREQ(answer.text, "not now");
+    close(agent[1]); /* the copy has closed its own */
+    char byte = 0;
+    EXPECT_EQ(recv(agent[0], &byte, 1, 0), 0);
+    close(agent[0]);
+}
+
+TEST_F(CopyOrders, ACopyWithoutSomePagesDoesNotLive)
+{
+    const ckpt_range range = {reinterpret_cast<std::uint64_t>(program.own),
+                              reinterpret_cast<std::uint64_t>(program.own) + page};
+    ASSERT_EQ(prepare().order.type, CKPT_COPY_DONE);
+    ASSERT_EQ(send(copy.connection, &range, sizeof range, 0),
+              static_cast<ssize_t>(sizeof range));
+    EXPECT_EQ(prepare().order.type, CKPT_COPY_RELEASED);
+    EXPECT_EQ(pass(0, high).order.type, CKPT_COPY_RELEASED);
+}
