@@ -58,6 +58,8 @@ constexpr std::string_view known_faults[] = {
                                      the plugin) */
     /* a rank's list of its memory is damaged while it describes itself (by the plugin) */
     "rank-unsound",
+    "agent-at-recovery",  /* the agent dies when it is about to end the survivors */
+    "agent-at-thaw",      /* the agent dies when files are back, and no copy lives */
     "agent-at-watched",   /* the agent dies when a rank has made a userfaultfd */
     "agent-at-fault",     /* the agent dies when a rank waits to write (cll) */
     "agent-at-join",      /* the agent dies when a rank has introduced itself */

@@ -107,26 +107,53 @@ JobRun::JobRun(Options options, const BatchOptions &batch)
     choose_recovery();
 }
 
-/* If a prerequisite is missing, prints that once; the job then runs as with the protocol
- * auto. */
+/* Returns whether the user has chosen this value of a setting. */
+bool JobRun::is_set(const char *variable, std::string_view value) const
+{
+    const auto found = options_.settings.find(variable);
+    return found != options_.settings.end() && found->second == value;
+}
+
+/* Returns why the launcher cannot go on when a rank ends, although it should; "" if it can. */
+std::string JobRun::obstacle_to_recovery(bool is_in_place) const
+{
+    const Launcher launcher = launcher_of(options_.command.at(0));
+
+    if (tolerates_ended_ranks_) {
+        return "its options say that it deals with ranks that end";
+    }
+    if (is_in_place && launcher != Launcher::ckpt) {
+        return "only ckpt run --ranks can";
+    }
+    if (is_in_place && (options_.files != journal::Files::roll_back || options_.conceals)) {
+        return "it needs --files rollback";
+    }
+    if (launcher != Launcher::open_mpi && launcher != Launcher::ckpt) {
+        return "only Open MPI's mpirun and ckpt-launch go on without it";
+    }
+    if (!LauncherChildren::can_watch()) {
+        return "this kernel does not tell how it has ended (Linux 6.15)";
+    }
+    return {};
+}
+
+/* If a prerequisite of the protocol independent is missing, prints that once. The job then runs as
+ * with the protocol auto. */
 void JobRun::choose_recovery()
 {
-    const auto protocol = options_.settings.find("CKPT_PROTOCOL");
-    if (protocol == options_.settings.end() || protocol->second != CutChoice::independent) {
-        return;
+    if (is_set("CKPT_PROTOCOL", CutChoice::independent)) {
+        const std::string why = obstacle_to_recovery(false);
+        acts_for_launcher_ = why.empty();
+        if (!why.empty()) {
+            fmt::print(stderr, "ckpt: a rank that dies will not be replayed: {}\n", why);
+        }
     }
-    const Launcher launcher = launcher_of(options_.command.at(0));
-    std::string why;
-    if (tolerates_ended_ranks_) {
-        why = "its options say that it deals with ranks that end";
-    } else if (launcher != Launcher::open_mpi && launcher != Launcher::ckpt) {
-        why = "only Open MPI's mpirun and ckpt-launch go on without it";
-    } else if (!LauncherChildren::can_watch()) {
-        why = "this kernel does not tell how it has ended (Linux 6.15)";
-    }
-    acts_for_launcher_ = why.empty();
-    if (!why.empty()) {
-        fmt::print(stderr, "ckpt: a rank that dies will not be replayed: {}\n", why);
+    if (is_set("CKPT_KEEP_COPIES", "yes")) {
+        const std::string why = obstacle_to_recovery(true);
+        if (!why.empty()) {
+            stop_with(exit_usage, "--keep-copies: {}", why);
+        }
+        acts_for_launcher_ = true;
     }
 }
 
@@ -251,7 +278,7 @@ Invocation JobRun::restart_now(const Checkpoint &checkpoint)
     }
     options.supervision = supervision();
     if (checkpoint.number <= failed_to_come_) { /* newer ones have other components */
-        options.supervision[components_failed_variable] = "1";
+        options.supervision.insert_or_assign(components_failed_variable, std::string("1"));
     }
     has_other_nodes_ = false;
     next_from_ = checkpoint;

@@ -104,6 +104,8 @@ class JobRun
     bool rest(std::chrono::milliseconds time);
     void nodes_are_free(const LastCheckpoint &last);
     bool wait_until_resumed();
+    bool is_set(const char *variable, std::string_view value) const;
+    std::string obstacle_to_recovery(bool is_in_place) const;
     void choose_recovery();
     Refusal obstacle(const std::string &from, const std::string &to) const;
     std::optional<Words> nodes_to_move_to(int signal);

@@ -76,11 +76,8 @@ SupervisedLaunch::SupervisedLaunch(EventLoop &loop, const SignalDescriptor &sign
                                        const std::string &why) {
                                     protection(is_unprotected, is_overdue, why);
                                 },
-                                [](int rank, std::uint64_t number, double seconds) {
-                                    fmt::print(stderr,
-                                               "ckpt: rank {} has died; all ranks have gone back "
-                                               "to checkpoint {} in place, in {}\n",
-                                               rank, number, format_seconds(seconds));
+                                [this](int rank, std::uint64_t number, double seconds) {
+                                    recovered(rank, number, seconds);
                                 },
                                 [this] { return is_asked_to_end(); }});
     } catch (const Error &problem) {
@@ -459,6 +456,14 @@ void SupervisedLaunch::protection(bool is_unprotected, bool is_overdue, const st
     }
 }
 
+void SupervisedLaunch::recovered(int rank, std::uint64_t number, double seconds)
+{
+    has_recovered_ = true;
+    fmt::print(stderr,
+               "ckpt: rank {} has died; all ranks have gone back to checkpoint {} in place, in {}\n",
+               rank, number, format_seconds(seconds));
+}
+
 /* Asks the coordinator for its status. If a command had ranks killed, the coordinator reports
  * that before it kills them. So when it answers this request, that report has arrived. */
 void SupervisedLaunch::ask_for_news()
@@ -551,6 +556,9 @@ void SupervisedLaunch::conclude()
         ending_.failure.emplace();
         ending_.failure->kind = Failure::Kind::node_lost;
         ending_.failure->host = *ending_.lost.begin();
+    }
+    if (has_recovered_ && !ending_.failure && !ending_.by_user) {
+        ending_.exit_code = 0; /* the launcher tells of the rank that has died */
     }
     /* Open MPI 4.1 with --enable-recovery exits with 0 even if ranks were killed. If the
      * launcher killed them on the user's request, its own exit code counts. */

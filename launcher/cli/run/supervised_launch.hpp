@@ -92,6 +92,7 @@ class SupervisedLaunch
   private:
     using Time = EventLoop::Time;
 
+    void recovered(int rank, std::uint64_t number, double seconds);
     bool acts_for_launcher() const { return options_.acts_for_launcher && supervisor_; }
     void take_signals();
     void take_earlier_signals();
@@ -132,6 +133,7 @@ class SupervisedLaunch
     bool has_ended_ = false;
     bool is_asked_to_stop_ = false; /* SIGTSTP came, and no SIGCONT since */
     bool has_said_failure_ = false;
+    bool has_recovered_ = false; /* in place */
     bool has_told_ranks_ = false;
     bool is_asked_ = false;       /* an agent was asked for the last checkpoint */
     bool has_lost_agent_ = false; /* the agent that was asked has died */
