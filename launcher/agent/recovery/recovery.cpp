@@ -102,7 +102,25 @@ void Recovery::ended(int rank)
 
     loop_.forget(known.process.get());
     known.process.reset();
-    known.streams = {}; /* readers of its output may wait for the end */
+    has_streams_of_ended_ = true;
+}
+
+/* Readers of an ended rank's output may wait for its end. Until it is clear whether the rank comes
+ * back its streams are needed. */
+void Recovery::close_streams()
+{
+    if (phase_ != Phase::idle || !has_streams_of_ended_) {
+        return;
+    }
+    has_streams_of_ended_ = false;
+    for (auto &[rank, known] : processes_) {
+        const bool is_gone = !local_.ranks().contains(rank);
+        if (!known.process && is_gone) {
+            known.streams = {};
+        } else if (!known.process) {
+            has_streams_of_ended_ = true; /* rank_gone() comes */
+        }
+    }
 }
 
 void Recovery::committed()
@@ -185,6 +203,7 @@ void Recovery::look()
                             [](const auto &entry) { return entry.second->is_connected(); })) {
         done();
     }
+    close_streams();
 }
 
 /* ---- The way back --------------------------------------------------------------------- */

@@ -80,6 +80,7 @@ class Recovery
     std::string obstacle(int rank) const;
     void watch_end_of(int rank);
     void ended(int rank);
+    void close_streams();
     void end_others();
     bool all_have_ended() const;
     void roll_back();
@@ -103,6 +104,7 @@ class Recovery
     std::uint64_t number_ = 0;         /* of the checkpoint */
     std::string trouble_;              /* why the copies do not live; look() acts on it */
     std::map<int, Process> processes_; /* by rank */
+    bool has_streams_of_ended_ = false;
     std::map<int, std::unique_ptr<Thawing>> thawing_;
 };
 
