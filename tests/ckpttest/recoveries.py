@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""recoveries.py - jobs of `ckpt run --ranks` with kept copies, whose ranks are killed at random
+moments, and whose answers are compared with those of an uninterrupted run."""
+
+import contextlib
+import os
+import random
+import re
+import signal
+import time
+
+from . import non_mpi, processes
+from .settings import TIMEOUT
+
+OPTIONS = ["--keep-copies", "yes", "--max-restarts", "1000"]
+RECOVERED = re.compile(
+    r"ckpt: rank \d+ has died; all ranks have gone back to checkpoint (\d+) in place, in (\S+ \w+)"
+)
+NOT_RECOVERED = re.compile(r"the job does not recover in place: (.*); (?:restart|the rest)")
+
+
+def start(lab, program, interval="0", options=()):
+    """Starts the program under `ckpt run --ranks` with kept copies."""
+    program.prepare(lab.work)
+    options = ["-n", program.ranks, *OPTIONS, "--interval", interval, *options]
+    return non_mpi.start(lab, *program.argv, options=options)
+
+
+def ranks_of(lab):
+    """Returns the process ids of the ranks, if all are there, else None."""
+    found = non_mpi.status(lab)
+    if not found or len(found["ranks"]) != found["rank_count"]:
+        return None
+    return [rank["pid"] for rank in found["ranks"]]
+
+
+def kill_ranks(lab, job, seed, longest):
+    """Kills a random rank after random times of up to `longest` seconds, as long as the job runs.
+    Returns the number of kills."""
+    chance = random.Random(seed)
+    kills = 0
+    while job.run_on(chance.uniform(0, longest)):
+        ranks = ranks_of(lab)
+        if ranks:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(chance.choice(ranks), signal.SIGKILL)
+                kills += 1
+    return kills
+
+
+def counts(job):
+    """Returns how often the job recovered in place, and why it did not."""
+    in_place = [match for line in job.lines if (match := RECOVERED.search(line))]
+    others = [match[1] for line in job.lines if (match := NOT_RECOVERED.search(line))]
+    return len(in_place), others
+
+
+def nobody_is_left(lab, job):
+    """Whether all processes of the job have ended, or end in a moment."""
+    started = processes.started_with("CKPT_DIR", lab.environment()["CKPT_DIR"])
+    return processes.wait_until_gone([pid for pid in started if pid != job.pid], TIMEOUT)
+
+
+def run(lab, program, native, seed, interval="0.5s", longest=2.0):
+    """Runs a program to its end under kills; its answer must be the native one. Returns the number
+    of kills, of recoveries in place, and the reasons for restarts."""
+    job = start(lab, program, interval)
+    began = time.monotonic()
+    kills = kill_ranks(lab, job, seed, longest)
+    job.succeed()
+    answer = lab.answer(program, job)
+    assert answer == native.answer, f"{answer} instead of {native.answer}"
+    assert nobody_is_left(lab, job)
+    in_place, others = counts(job)
+    return {
+        "program": program.name,
+        "kills": kills,
+        "in place": in_place,
+        "restarts": others,
+        "seconds": time.monotonic() - began,
+    }
