@@ -3,8 +3,9 @@
  * own_resources.c - one rank with a thread, timers, a pending signal, descriptors that lead to
  * itself, a locked file, and attributes of its process.
  *
- * argv[2]: MiB of memory that it fills. argv[3]: what else it has: `multiple` (MPI_THREAD_MULTIPLE),
- * `shared` (memory for its children), `mapped` (a file of its own), `signals` (by epoll).
+ * argv[2]: MiB of memory that it fills. argv[3]: what else it has: `multiple`
+ * (MPI_THREAD_MULTIPLE), `shared` (memory for its children), `mapped` (a file of its own),
+ * `signals` (by epoll).
  */
 #include "probes/probe.h"
 
@@ -204,7 +205,8 @@ static void check_process(void)
     CHECK(strcmp(text, own.score) == 0);
     CHECK(umask(022) == 027);
     CHECK(prctl(PR_GET_NAME, text, 0, 0, 0) == 0 && strcmp(text, "own-name") == 0);
-    CHECK(pread(own.status, text, sizeof(text) - 1, 0) > 0 && strstr(text, "own-name") != NULL);
+    CHECK(pread(own.status, text, sizeof(text) - 1, 0) > 0);
+    CHECK(strstr(text, "Umask:\t0022") != NULL);
     CHECK(pread(own.task, text, sizeof(text) - 1, 0) > 0 && strstr(text, "own-name") != NULL);
     CHECK(getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_max == 0);
     clock_gettime(CLOCK_MONOTONIC, &now);
