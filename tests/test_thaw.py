@@ -93,7 +93,7 @@ class Place:
         assert not any("ckpt: " in line for line in self.job.lines), self.job.lines
 
     def close(self):
-        """Ends what is left."""
+        """Ends all processes."""
         if self.job is not None:
             for process in {self.process, self.job.pid}:
                 processes.kill(process)
@@ -154,7 +154,7 @@ def test_window_is_refused(place):
 
 
 def test_input_that_goes_on_is_refused(place):
-    """What has been read from it since is not there again."""
+    """The program may have read from it since."""
     reader, writer = os.pipe()
     place.start("own_resources", stdin=reader)
     place.freeze()

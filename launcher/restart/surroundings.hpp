@@ -15,8 +15,8 @@ namespace ckpt::restart
 /* Returns a number above the saved process's descriptors and the standard streams. */
 int first_free_descriptor(const RankImage &image);
 
-/* Enters the saved working directory, or the one that is no longer concealed. Returns an empty
- * text, or its name if that is impossible, with the reason in errno. */
+/* Enters the saved working directory, under its own name if it is no longer concealed. Returns an
+ * empty text, or its name if that is impossible, with the reason in errno. */
 std::string enter_working_directory(const std::string &saved);
 
 } // namespace ckpt::restart

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * thaw.cpp - from a frozen copy to a rank, seen from outside of it.
+ * thaw.cpp - the part outside the copy: descriptions, obstacles, descriptors, orders.
  *
  * The copy cannot make its descriptors again: that takes libc. So this program makes them, with the
  * code of a restart, and passes them.

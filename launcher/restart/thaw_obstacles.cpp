@@ -183,7 +183,7 @@ void require_unchanged_files(const RankImage &image, pid_t pid)
            image.text(file.path), what);
 }
 
-/* What was read from an input that goes on is not there again. */
+/* The program has read from an input that goes on. The bytes do not come again. */
 void require_ended_input(const RankImage &image, const ckpt_file &file)
 {
     const bool is_input = file.kind == CKPT_FILE_STREAM && file.detail == 0;

@@ -7,7 +7,6 @@
 #include "base/invariant.h"
 #include "base/text.h"
 #include "memory/maps.h"
-#include "sys/mremap.h"
 #include "sys/syscall.h"
 
 #include <errno.h>
@@ -42,12 +41,13 @@ int ckpt_mappings_list(char *buffer, size_t size, struct ckpt_failure *failure)
     return 0;
 }
 
-/* What is being removed, and what stays. */
+/* A removal in progress. */
 struct removal {
     const struct ckpt_region *regions;
     size_t count;
     size_t next; /* the first region that ends behind the present address */
     struct ckpt_range kept;
+    struct ckpt_range due; /* to be unmapped with what follows it; start 0: nothing */
 };
 
 static int is_private(const struct ckpt_region *region)
@@ -106,7 +106,24 @@ static long make_private(uint64_t start, uint64_t end, uint32_t protection)
     return result == (long)start ? 0 : result;
 }
 
-/* Removes what is not described of one mapping. Returns 0 or -errno. */
+/* Unmaps the range that is due. Returns 0 or -errno. */
+static long remove_due(struct removal *removal)
+{
+    const struct ckpt_range due = removal->due;
+
+    removal->due = (struct ckpt_range){0, 0};
+    return due.start == due.end ? 0 : ckpt_sys_munmap((void *)due.start, due.end - due.start);
+}
+
+/* Adds a range to the one that is due. No memory that stays lies between them. */
+static void remove_later(struct removal *removal, uint64_t start, uint64_t end)
+{
+    CKPT_INVARIANT(start < end && removal->due.end <= start);
+    removal->due.start = removal->due.start == 0 ? start : removal->due.start;
+    removal->due.end = end;
+}
+
+/* Removes the parts of a mapping that are not described. Returns 0 or -errno. */
 static long settle(struct removal *removal, const struct ckpt_mapping *mapping)
 {
     uint64_t at = mapping->start;
@@ -119,15 +136,16 @@ static long settle(struct removal *removal, const struct ckpt_mapping *mapping)
         const uint64_t to = next.end < mapping->end ? next.end : mapping->end;
 
         if (at < from) {
-            error = ckpt_sys_munmap((void *)at, from - at);
+            remove_later(removal, at, from);
             at = from;
-        } else {
-            if (region != NULL && mapping->shared && is_private(region)) {
-                error = make_private(at, to, region->protection);
-            }
-            CKPT_INVARIANT(to > at); /* each turn comes nearer to the end */
-            at = to;
+            continue;
         }
+        error = remove_due(removal);
+        if (error == 0 && region != NULL && mapping->shared && is_private(region)) {
+            error = make_private(at, to, region->protection);
+        }
+        CKPT_INVARIANT(to > at); /* each turn comes nearer to the end */
+        at = to;
     }
     return error;
 }
@@ -189,12 +207,14 @@ int ckpt_undescribed_remove(const struct ckpt_snapshot *snapshot, char *list,
     };
     const char *strings = (const char *)(uintptr_t)snapshot->strings;
     struct ckpt_mapping mapping;
+    long last;
     int more;
 
     CKPT_INVARIANT(removal.count > 0 && kept.start < kept.end);
     CKPT_INVARIANT(snapshot->excluded < snapshot->strings_size);
     while ((more = ckpt_maps_next(&list, &mapping)) > 0) {
-        const long error = is_of_kernel(&mapping) ? 0 : settle(&removal, &mapping);
+        const long error =
+            is_of_kernel(&mapping) ? remove_due(&removal) : settle(&removal, &mapping);
 
         if (error != 0) {
             return refuse(mapping.start, error, failure);
@@ -202,6 +222,10 @@ int ckpt_undescribed_remove(const struct ckpt_snapshot *snapshot, char *list,
     }
     if (more < 0) {
         return ckpt_fail(failure, more, "/proc/self/maps is not understood");
+    }
+    last = remove_due(&removal);
+    if (last != 0) {
+        return refuse(removal.kept.end, last, failure);
     }
     return discard_excluded(&removal, strings + snapshot->excluded, failure);
 }

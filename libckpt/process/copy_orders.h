@@ -25,7 +25,7 @@ struct ckpt_copy_packet {
     int descriptors[CKPT_COPY_DESCRIPTORS_MOST];
 };
 
-/* What a copy knows of itself. It is on the stack of the copy. */
+/* The state of a copy, on its stack. */
 struct ckpt_copy_state {
     int connection;
     int is_released;    /* 1: the copy has released pages; it uses only its stack */

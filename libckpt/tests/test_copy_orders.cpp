@@ -130,11 +130,10 @@ class CopyOrders : public testing::Test
     {
         close(copy.connection);
         ckpt_arena_close(&arena);
-        for (void *memory : {static_cast<void *>(program.undescribed),
-                             static_cast<void *>(program.excluded),
-                             static_cast<void *>(program.own), static_cast<void *>(program.shared)}) {
-            munmap(memory, page);
-        }
+        munmap(program.undescribed, page);
+        munmap(program.excluded, page);
+        munmap(program.own, page);
+        munmap(program.shared, page);
     }
 
     static char *map(int sharing, char value)

@@ -3,8 +3,9 @@
  * own_resources.c - one rank with a thread, timers, a pending signal, descriptors that lead to
  * itself, a locked file, and attributes of its process.
  *
- * argv[2]: MiB of memory that it fills. argv[3]: what else it has: `multiple` (MPI_THREAD_MULTIPLE),
- * `shared` (memory for its children), `mapped` (a file of its own), `signals` (by epoll).
+ * argv[2]: MiB of memory that it fills. argv[3]: what else it has: `multiple`
+ * (MPI_THREAD_MULTIPLE), `shared` (memory for its children), `mapped` (a file of its own),
+ * `signals` (by epoll).
  */
 #include "probes/probe.h"
 
@@ -36,7 +37,7 @@ static volatile int ends;
 static struct {
     pthread_t thread;
     timer_t timer;
-    int pipe[2], pair[2], counter, clock, epoll, written, read;
+    int pipe[2], pair[2], counter, clock, epoll, written, read, status, task;
     uint64_t *memory;
     size_t words;
     pid_t pid;
@@ -108,6 +109,9 @@ static void make_descriptors(void)
     own.read = open(FILE_NAME, O_RDONLY);
     CHECK(write(own.written, TEXT, 10) == 10 && lseek(own.read, 3, SEEK_SET) == 3);
     CHECK(fcntl(own.written, F_SETLK, &lock) == 0);
+    own.status = open("/proc/self/status", O_RDONLY);
+    own.task = open("/proc/thread-self/comm", O_RDONLY);
+    CHECK(own.status >= 0 && own.task >= 0);
 }
 
 static void make_signals(void)
@@ -201,6 +205,9 @@ static void check_process(void)
     CHECK(strcmp(text, own.score) == 0);
     CHECK(umask(022) == 027);
     CHECK(prctl(PR_GET_NAME, text, 0, 0, 0) == 0 && strcmp(text, "own-name") == 0);
+    CHECK(pread(own.status, text, sizeof(text) - 1, 0) > 0);
+    CHECK(strstr(text, "Umask:\t0022") != NULL);
+    CHECK(pread(own.task, text, sizeof(text) - 1, 0) > 0 && strstr(text, "own-name") != NULL);
     CHECK(getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_max == 0);
     clock_gettime(CLOCK_MONOTONIC, &now);
     CHECK(now.tv_sec > own.before.tv_sec ||
