@@ -8,14 +8,13 @@ import signal
 
 import pytest
 
-from ckpttest import non_mpi, processes, programs
+from ckpttest import non_mpi, programs, realprograms, recoveries
 from ckpttest.lab import Lab
 from ckpttest.mpis import OPENMPI4, OPENMPI5
-from ckpttest.settings import TIMEOUT
+from ckpttest.settings import APPS
 
 MPIS = [mpi for mpi in (OPENMPI4, OPENMPI5) if mpi.installed]
-OPTIONS = ["--keep-copies", "yes", "--interval", "0"]
-RECOVERED = r"ckpt: rank \d+ has died; all ranks have gone back to checkpoint (\d+) in place"
+RESTART = re.compile(r"ckpt: .*restart \d+ of")
 
 
 @pytest.fixture(name="lab", params=MPIS, ids=lambda mpi: mpi.name)
@@ -31,46 +30,91 @@ def lab_with_library(request, tmp_path):
     lab.close()
 
 
-def start(lab, program, options=()):
-    """Starts the program under `ckpt run --ranks` with kept copies."""
-    program.prepare(lab.work)
-    options = ["-n", program.ranks, *OPTIONS, *options]
-    return non_mpi.start(lab, *program.argv, options=options)
+def kill_one(lab, job, victim):
+    """Kills a rank; returns the process ids of all ranks before."""
+    ranks = non_mpi.wait_until(job, lambda: recoveries.ranks_of(lab))
+    os.kill(ranks[victim], signal.SIGKILL)
+    return ranks
 
 
-def checkpoint(lab, job):
-    """Takes a checkpoint, and waits until the next world is there."""
-    done = lab.ckpt("checkpoint", non_mpi.name(lab))
-    assert done.returncode == 0, done
-    return non_mpi.wait_until(job, lambda: ranks_of(lab))
-
-
-def ranks_of(lab):
-    """Returns the process ids of the ranks, if all are there."""
-    found = non_mpi.status(lab)
-    if not found or len(found["ranks"]) != found["rank_count"]:
-        return None
-    return [rank["pid"] for rank in found["ranks"]]
+def is_right(lab, job):
+    """Lets the program end, which must have its right answer, without a restart."""
+    (lab.work / "stop").touch()
+    assert any(line.startswith("OK ") for line in job.succeed())
+    assert not [line for line in job.lines if RESTART.search(line)], job.lines
+    assert recoveries.nobody_is_left(lab, job)
 
 
 @pytest.mark.parametrize("victim", [0, 1])
 def test_all_ranks_go_back_in_place(lab, victim):
-    """The launcher and the agent are the same; the answer is right."""
-    stop = lab.work / "stop"
-    program = programs.traffic(0, 2, stop)
-    job = start(lab, program)
+    """Launcher and agent are the same, the ranks are other processes. A job can recover again and
+    again, from new checkpoints and from one that it has gone back to."""
+    program = programs.traffic(0, 2, lab.work / "stop")
+    job = recoveries.start(lab, program)
     job.wait_for(program.progress)
-    for _ in range(3):
-        ranks = checkpoint(lab, job)
-        before = non_mpi.status(lab)
-        os.kill(ranks[victim], signal.SIGKILL)
-        job.wait_for(RECOVERED)
-        after = non_mpi.wait_until(job, lambda: ranks_of(lab))
-        assert not set(after) & set(ranks)
-        assert non_mpi.status(lab)["agent_pid"] == before["agent_pid"]
+    for number in (1, 1, 2):
+        if non_mpi.newest(lab.store) < number:
+            non_mpi.save(lab)
+            recoveries.await_copies(lab, job)
+        before = non_mpi.wait_until(job, lambda: non_mpi.status(lab))
+        ranks = kill_one(lab, job, victim)
+        assert int(job.wait_for(recoveries.RECOVERED)[1]) == number
+        after = non_mpi.wait_until(job, lambda: non_mpi.status(lab))
+        assert not {rank["pid"] for rank in after["ranks"]} & set(ranks)
+        assert after["agent_pid"] == before["agent_pid"]
+        assert after["in_place"]["number"] == number
         job.wait_for(program.progress)
-    stop.touch()
+    is_right(lab, job)
+
+
+@pytest.mark.parametrize("kind", ["lammps2", "mpi4py", "files", "threads", "hdf5"])
+def test_programs_recover(tmp_path, kind):
+    """Real programs have their right answer after kills at random moments."""
+    program = realprograms.KINDS[kind]()
+    for part in ("native", "killed"):
+        (tmp_path / part).mkdir()
+    native = Lab(tmp_path / "native").run_native(program)
+    lab = Lab(tmp_path / "killed")
+    try:
+        found = recoveries.run(lab, program, native, kind, longest=4.0)
+    finally:
+        lab.close()
+    assert found["kills"] == 0 or found["in place"] + len(found["restarts"]) > 0, found
+
+
+@pytest.mark.parametrize("fault", ["agent-at-recovery", "agent-at-thaw"])
+def test_job_is_restarted_if_the_agent_dies(lab, fault):
+    program = programs.traffic(0, 2, lab.work / "stop")
+    job = recoveries.start(lab, program, CKPT_FAULT=fault)
+    job.wait_for(program.progress)
+    non_mpi.save(lab)
+    recoveries.await_copies(lab, job)
+    kill_one(lab, job, 1)
+    job.wait_for("does not recover in place: the agent has died")
+    job.wait_for("restart 1 of at most .*/1$")
+    job.wait_for(program.progress)
+    (lab.work / "stop").touch()
     assert any(line.startswith("OK ") for line in job.succeed())
-    assert not [line for line in job.lines if re.search(r"ckpt: .*restart", line)], job.lines
-    started = processes.started_with("CKPT_DIR", lab.environment()["CKPT_DIR"])
-    assert processes.wait_until_gone([pid for pid in started if pid != job.pid], TIMEOUT)
+    assert recoveries.nobody_is_left(lab, job)
+
+
+def test_what_ranks_share_is_restarted(lab):
+    """Windows of shared memory have changed since the checkpoint: no copies are kept."""
+    program = programs.lookout(0, 4, lab.work / "stop")
+    job = recoveries.start(lab, program)
+    job.wait_for(program.progress)
+    non_mpi.save(lab)
+    kill_one(lab, job, 1)
+    job.wait_for("does not recover in place: no checkpoint whose copies are kept")
+    job.wait_for(program.progress)
+    (lab.work / "stop").touch()
+    assert any(line.startswith("OK ") for line in job.succeed())
+
+
+def test_option_is_refused_where_it_cannot_work(lab):
+    for command, why in (
+        (["--", lab.mpirun, "-n", 2, APPS / "idle"], "only ckpt run --ranks can"),
+        (["-n", 2, "--files", "ignore", "--", APPS / "idle"], "it needs --files rollback"),
+    ):
+        done = lab.ckpt("run", "--name", non_mpi.name(lab), "--keep-copies", "yes", *command)
+        assert done.returncode == 2 and f"--keep-copies: {why}" in done.stderr, done

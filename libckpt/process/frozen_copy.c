@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -110,6 +111,42 @@ static void refuse_to_live(int connection, const struct ckpt_copy_packet *packet
     (void)ckpt_sys_write(connection, &answer, sizeof(answer));
 }
 
+/* Names the process that may read this one, where ptrace is restricted (Yama). */
+static void admit(long reader)
+{
+    (void)ckpt_sys_prctl(PR_SET_PTRACER, (unsigned long)reader, 0, 0, 0);
+}
+
+/* Makes a copy of this copy, whose parent is that of this one. It serves the connection that comes
+ * with the order. */
+static void make_twin(struct ckpt_copy_state *state, const struct ckpt_copy_packet *packet)
+{
+    const int connection = packet->descriptors[0];
+    struct ckpt_copy_order answer = packet->as.given.order;
+    const long pid = ckpt_syscall6(SYS_clone, CLONE_PARENT, 0, 0, 0, 0, 0);
+
+    if (pid == 0) {
+        (void)ckpt_sys_close(state->connection);
+        state->connection = connection;
+        admit((long)packet->as.given.order.value);
+        return;
+    }
+    (void)ckpt_sys_close(connection);
+    answer.type = CKPT_COPY_DONE;
+    answer.count = 0;
+    answer.value = (uint64_t)pid;
+    (void)ckpt_sys_write(state->connection, &answer, sizeof(answer));
+}
+
+static int is_twin_order(const struct ckpt_copy_packet *packet)
+{
+    const struct ckpt_copy_order *order = &packet->as.given.order;
+
+    return packet->size == (long)sizeof(*order) && order->magic == CKPT_COPY_ORDER_MAGIC &&
+           order->version == CKPT_COPY_ORDER_VERSION && order->type == CKPT_COPY_TWIN &&
+           packet->descriptor_count == 1;
+}
+
 /* Runs in the copy until the connection is closed, or the copy comes to life. */
 static __attribute__((noreturn)) void serve(struct ckpt_copy_state *state,
                                             const struct ckpt_frozen_copy_calls *program)
@@ -128,6 +165,8 @@ static __attribute__((noreturn)) void serve(struct ckpt_copy_state *state,
             ckpt_sys_exit_group(0);
         } else if (state->is_released) {
             refuse_to_live(state->connection, &packet);
+        } else if (is_twin_order(&packet)) {
+            make_twin(state, &packet);
         } else {
             ckpt_copy_obey(state, &packet, program);
         }
@@ -144,7 +183,7 @@ static __attribute__((noreturn)) void be_the_copy(void)
     state.snapshot = 0;
     volunteer(&state);
     (void)ckpt_sys_prctl(PR_SET_NAME, (unsigned long)CKPT_COPY_NAME, 0, 0, 0);
-    (void)ckpt_sys_prctl(PR_SET_PTRACER, (unsigned long)making.reader, 0, 0, 0);
+    admit(making.reader);
     serve(&state, calls);
 }
 

@@ -19,11 +19,11 @@ RECOVERED = re.compile(
 NOT_RECOVERED = re.compile(r"the job does not recover in place: (.*); (?:restart|the rest)")
 
 
-def start(lab, program, interval="0", options=()):
+def start(lab, program, interval="0", options=(), **settings):
     """Starts the program under `ckpt run --ranks` with kept copies."""
     program.prepare(lab.work)
     options = ["-n", program.ranks, *OPTIONS, "--interval", interval, *options]
-    return non_mpi.start(lab, *program.argv, options=options)
+    return non_mpi.start(lab, *program.argv, options=options, **settings)
 
 
 def ranks_of(lab):
@@ -32,6 +32,16 @@ def ranks_of(lab):
     if not found or len(found["ranks"]) != found["rank_count"]:
         return None
     return [rank["pid"] for rank in found["ranks"]]
+
+
+def await_copies(lab, job):
+    """Waits until copies of all ranks are kept."""
+
+    def are_kept():
+        found = non_mpi.status(lab)
+        return found and found["in_place"]["kept"]
+
+    return non_mpi.wait_until(job, are_kept)
 
 
 def kill_ranks(lab, job, seed, longest):
@@ -66,6 +76,7 @@ def run(lab, program, native, seed, interval="0.5s", longest=2.0):
     of kills, of recoveries in place, and the reasons for restarts."""
     job = start(lab, program, interval)
     began = time.monotonic()
+    await_copies(lab, job)
     kills = kill_ranks(lab, job, seed, longest)
     job.succeed()
     answer = lab.answer(program, job)

@@ -29,6 +29,7 @@ void KeptCopies::commit(std::uint64_t number)
 {
     CKPT_EXPECT(number > number_);
     kept_ = std::exchange(proposed_, {});
+    twins_.clear();
     number_ = number;
 }
 
@@ -36,12 +37,13 @@ void KeptCopies::drop()
 {
     proposed_.clear();
     kept_.clear();
+    twins_.clear();
 }
 
 KeptCopies::ByRank KeptCopies::take()
 {
     proposed_.clear();
-    return std::exchange(kept_, {});
+    return std::exchange(twins_.empty() ? kept_ : twins_, {});
 }
 
 bool KeptCopies::is_complete(int rank_count) const
@@ -51,6 +53,16 @@ bool KeptCopies::is_complete(int rank_count) const
            std::ranges::all_of(kept_, [](const auto &entry) {
                return entry.second.process->is_alive();
            });
+}
+
+KeptCopies::ByRank twins_of(const KeptCopies::ByRank &copies)
+{
+    KeptCopies::ByRank twins;
+
+    for (const auto &[rank, copy] : copies) {
+        twins[rank] = {copy.process->twin(), copy.snapshot};
+    }
+    return twins;
 }
 
 } // namespace ckpt

@@ -2,6 +2,8 @@
 /*
  * kept_copies.hpp - the frozen copies of this node's ranks that belong to the newest checkpoint. If
  * a rank dies, they can become the ranks (docs/recovery.md).
+ *
+ * There are two copies of each rank, so that one is left when the other one has become the rank.
  */
 #pragma once
 
@@ -36,8 +38,14 @@ class KeptCopies
     /* Ends all copies, except those that others hold. */
     void drop();
 
-    /* Returns the copies, and keeps none: they are about to become ranks. */
+    /* The copies that stay until the next checkpoint. */
+    const ByRank &kept() const { return kept_; }
+    /* Copies of kept(): they are taken first. */
+    void add_twins(ByRank twins) { twins_ = std::move(twins); }
+    /* Returns copies that are about to become ranks: the twins, or without them those that were
+     * kept. Then none is left. */
     ByRank take();
+
     /* The checkpoint that the kept copies belong to; 0: none are kept. */
     std::uint64_t number() const { return kept_.empty() ? 0 : number_; }
     /* Whether there is a living copy of each rank of a job with so many ranks. */
@@ -46,7 +54,11 @@ class KeptCopies
   private:
     ByRank proposed_;
     ByRank kept_;
+    ByRank twins_;
     std::uint64_t number_ = 0;
 };
+
+/* Returns copies of the copies. Waits for them. Throws Error. */
+KeptCopies::ByRank twins_of(const KeptCopies::ByRank &copies);
 
 } // namespace ckpt

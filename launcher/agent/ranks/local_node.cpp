@@ -614,6 +614,7 @@ void LocalNode::committed(std::uint64_t number)
 {
     CKPT_EXPECT(number > 0);
     copies_.commit(number);
+    make_twins();
     hooks_.committed();
     unprotect();
     protector_.committed();
@@ -625,6 +626,26 @@ void LocalNode::committed(std::uint64_t number)
     }
     try_direct_io();
     fold();
+}
+
+void LocalNode::make_twins()
+{
+    if (copies_.number() == 0) {
+        return;
+    }
+    worker_.run([this, number = copies_.number(), kept = copies_.kept()] {
+        KeptCopies::ByRank twins;
+        try {
+            twins = twins_of(kept);
+        } catch (const std::exception &problem) {
+            spdlog::warn("{}", problem.what());
+        }
+        worker_.reply([this, number, twins = std::move(twins)] {
+            if (copies_.number() == number) {
+                copies_.add_twins(twins);
+            }
+        });
+    });
 }
 
 /* Folds a piece in the background, if there is one to fold. */

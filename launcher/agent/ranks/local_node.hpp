@@ -89,6 +89,9 @@ class LocalNode : public Node
     /* The frozen copies of the newest checkpoint. */
     KeptCopies &kept_copies() { return copies_; }
     const KeptCopies &kept_copies() const { return copies_; }
+    /* Makes another copy of each, in the background. Without them a second failure before the next
+     * checkpoint ends the job. */
+    void make_twins();
     /* From now on ranks go on from this checkpoint instead of that of `ckpt restart`. */
     void recovered_from(std::uint64_t number) { recovered_from_ = number; }
 

@@ -32,6 +32,9 @@ namespace
 /* From the order to live to the last HELLO. MPI_Init of a new world has no limit of its own. */
 constexpr auto longest_thaw = std::chrono::seconds(30);
 
+/* Worlds that the ranks try to enter after one failure. */
+constexpr int most_attempts = 3;
+
 /* ckpt-launch sets it: it goes on when ranks end, and takes the copies as its children. */
 constexpr const char *library_variable = "CKPT_WORLD_LIBRARY";
 
@@ -182,9 +185,12 @@ void Recovery::end_others()
 bool Recovery::all_have_ended() const
 {
     return local_.ranks().empty() &&
-           std::ranges::none_of(processes_, [](const auto &entry) {
-               return static_cast<bool>(entry.second.process);
-           });
+           std::ranges::none_of(processes_,
+                                [](const auto &entry) {
+                                    return static_cast<bool>(entry.second.process);
+                                }) &&
+           std::ranges::none_of(thawing_,
+                                [](const auto &entry) { return entry.second->is_alive(); });
 }
 
 void Recovery::look()
@@ -196,7 +202,7 @@ void Recovery::look()
         roll_back();
     }
     if (phase_ == Phase::thawing && !trouble_.empty()) {
-        fail(std::exchange(trouble_, {}));
+        attempt_failed(std::exchange(trouble_, {}));
     }
     if (phase_ == Phase::thawing &&
         std::ranges::all_of(thawing_,
@@ -216,6 +222,7 @@ void Recovery::roll_back()
         return;
     }
     phase_ = Phase::rolling_back;
+    thawing_.clear(); /* of an attempt before */
     number_ = local_.kept_copies().number();
     hooks_.roll_back(number_, [this](const std::string &why) {
         if (phase_ != Phase::rolling_back) {
@@ -235,7 +242,12 @@ void Recovery::roll_back()
 
 void Recovery::thaw()
 {
+    const std::string obstacle = worlds_.obstacle();
+    if (!obstacle.empty()) {
+        ckpt::fail("{}", obstacle);
+    }
     phase_ = Phase::thawing;
+    attempts_++;
     trouble_.clear();
     fault_kill("agent-at-thaw");
     NextWorld world = worlds_.enter();
@@ -279,7 +291,23 @@ void Recovery::done()
                  format_seconds(took.count()));
     hooks_.news({SalvageEvent::Kind::recovered, dead_, number_, 0, {}, took.count()});
     worlds_.forget_former();
+    local_.make_twins();
     settle();
+}
+
+/* Another rank may have died meanwhile. */
+void Recovery::attempt_failed(const std::string &why)
+{
+    for (const auto &[rank, thawing] : thawing_) {
+        thawing->kill();
+    }
+    timer_.stop();
+    if (attempts_ == most_attempts || !local_.kept_copies().is_complete(rank_count_)) {
+        fail(why);
+        return;
+    }
+    spdlog::warn("{}; another world is tried", why);
+    phase_ = Phase::ending;
 }
 
 /* Nothing of this attempt may live on beside the ranks of a restart. */
@@ -300,6 +328,7 @@ void Recovery::settle()
     thawing_.clear();
     trouble_.clear();
     phase_ = Phase::idle;
+    attempts_ = 0;
     dead_ = -1;
 }
 

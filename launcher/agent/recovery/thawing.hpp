@@ -54,6 +54,8 @@ class Thawing
     /* The rank has sent HELLO. */
     void connected() { is_connected_ = true; }
     bool is_connected() const { return is_connected_; }
+    /* Whether the copy's process has not ended. */
+    bool is_alive() const { return static_cast<bool>(process_); }
     /* Ends the copy, whether it lives or not. */
     void kill() const;
 

@@ -101,7 +101,8 @@ void WorldService::register_next()
     count_++;
     world.name = fmt::format("ckpt-{}.{}.{}", control::namespace_hash(settings_.launch_namespace),
                              getpid(), count_);
-    world.directory = directory_;
+    world.directory = directory_ / std::to_string(count_); /* libpmix cannot share one */
+    std::filesystem::create_directory(world.directory);
     world.nodes.resize(1);
     world.nodes.front().host = settings_.host;
     world.nodes.front().ranks.resize(rank_count_);

@@ -70,7 +70,7 @@ class WorldService
     std::optional<NextWorld> next_;
     std::vector<std::string> former_; /* names of worlds, the last entered one at the end */
     std::string trouble_;             /* of the server */
-    std::filesystem::path directory_;
+    std::filesystem::path directory_; /* of the server, with one for each world */
     std::optional<SpawnedProcess> process_;
     std::optional<world::Channel> channel_;
 };

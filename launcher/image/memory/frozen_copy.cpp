@@ -7,11 +7,18 @@
 #include "image/memory/frozen_copy.hpp"
 
 #include "common/error.hpp"
+#include "common/invariant.hpp"
+
+#include "ckpt/copy_orders.h"
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <utility>
 #include <vector>
@@ -42,6 +49,45 @@ std::vector<ckpt_range> mapped_ranges(pid_t pid)
     return ranges;
 }
 
+/* Time for a copy to copy its page tables. */
+constexpr int longest_twin = 10'000; /* ms */
+
+void send_twin_order(int connection, int descriptor)
+{
+    ckpt_copy_order order{CKPT_COPY_ORDER_MAGIC, CKPT_COPY_ORDER_VERSION, CKPT_COPY_TWIN, 1, 0,
+                          static_cast<std::uint64_t>(::getpid())};
+    iovec vector = {&order, sizeof order};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr header{};
+
+    header.msg_iov = &vector;
+    header.msg_iovlen = 1;
+    header.msg_control = control;
+    header.msg_controllen = sizeof control;
+    cmsghdr *part = CMSG_FIRSTHDR(&header);
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(part), &descriptor, sizeof descriptor);
+    if (::sendmsg(connection, &header, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof order)) {
+        fail_errno(errno, "a frozen copy cannot be asked for a copy of itself");
+    }
+}
+
+ckpt_copy_order receive_answer(int connection)
+{
+    ckpt_copy_order answer{};
+    pollfd ready = {connection, POLLIN, 0};
+
+    if (::poll(&ready, 1, longest_twin) != 1 ||
+        ::recv(connection, &answer, sizeof answer, MSG_DONTWAIT) !=
+            static_cast<ssize_t>(sizeof answer) ||
+        answer.type != CKPT_COPY_DONE) {
+        fail("a frozen copy makes no copy of itself");
+    }
+    return answer;
+}
+
 } // namespace
 
 FrozenCopy::FrozenCopy(pid_t pid, Fd connection, Use use)
@@ -61,6 +107,24 @@ void FrozenCopy::release(const ckpt_range &range) const noexcept
     if (use_ == Use::read_once) {
         (void)!::send(connection_.get(), &range, sizeof range, MSG_NOSIGNAL | MSG_DONTWAIT);
     }
+}
+
+std::shared_ptr<const FrozenCopy> FrozenCopy::twin() const
+{
+    int ends[2];
+
+    CKPT_EXPECT(use_ == Use::kept);
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+        fail_errno(errno, "no connection to another copy of process {}", pid_);
+    }
+    Fd own(ends[0]);
+    const Fd theirs(ends[1]);
+    send_twin_order(connection_.get(), theirs.get());
+    const auto pid = static_cast<std::int64_t>(receive_answer(connection_.get()).value);
+    if (pid <= 0) {
+        fail_errno(static_cast<int>(-pid), "no copy of the copy {}", pid_);
+    }
+    return std::make_shared<FrozenCopy>(static_cast<pid_t>(pid), std::move(own), Use::kept);
 }
 
 std::string FrozenCopy::missing(const RankImage &image) const

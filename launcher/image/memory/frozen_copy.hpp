@@ -12,6 +12,7 @@
 
 #include <sys/types.h>
 
+#include <memory>
 #include <string>
 
 namespace ckpt
@@ -40,6 +41,10 @@ class FrozenCopy
      * that are not released only cost time and memory. A kept copy releases none.
      * Thread-safe. */
     void release(const ckpt_range &range) const noexcept;
+
+    /* Makes a copy of the copy, which releases no pages either. Waits for it; nothing else may use
+     * the connection meanwhile. Throws Error. Thread-safe apart from that. */
+    std::shared_ptr<const FrozenCopy> twin() const;
 
     /* Returns an empty text if the copy maps all regions of the image, else which
      * one is missing. The MPI library may exclude memory from copies with

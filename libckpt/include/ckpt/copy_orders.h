@@ -16,6 +16,9 @@
  *   THAW         ---->           environment, connection to the agent, working directory
  *                <---- DONE      or REFUSED; then it leaves this connection and is the rank
  *
+ * The agent orders TWIN between checkpoints. So a copy is left when the other one has become the
+ * rank.
+ *
  * Layout rules: fixed widths, no padding, asserted sizes. A change needs a new
  * CKPT_COPY_ORDER_VERSION.
  */
@@ -39,8 +42,10 @@ enum ckpt_copy_order_type {
     CKPT_COPY_THAW = 3,        /* value: when the restart began, CLOCK_REALTIME in ns; the name of
                                   the checkpoint follows, with a NUL; brings CKPT_COPY_THAW_PARTS
                                   descriptors */
+    CKPT_COPY_TWIN = 4,        /* makes a copy of the copy, on the connection that it brings; value:
+                                  the process that may read it */
     /* From the copy. */
-    CKPT_COPY_DONE = 16,
+    CKPT_COPY_DONE = 16,     /* value: after TWIN the process id of the new copy, or -errno */
     CKPT_COPY_REFUSED = 17,  /* value: enum ckpt_refusal; the reason follows, with a NUL */
     CKPT_COPY_RELEASED = 18, /* it has released pages, and can only be read */
 };
