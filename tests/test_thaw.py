@@ -5,6 +5,7 @@ a PMIx server (ckpttest/world_server.py)."""
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 from pathlib import Path
@@ -110,7 +111,6 @@ class Pair(Place):
         (directory / "worlds").mkdir(mode=0o700)
         self.server = WorldServer(directory / "worlds")
         self.world = 0
-        self.jobs = []
         self.processes = []
         del self.settings["OMPI_MCA_ess_singleton_isolated"]
         self.settings["OMPI_MCA_btl"] = "self,tcp"
@@ -121,14 +121,16 @@ class Pair(Place):
         return self.server.register(f"ckpt-thaw-{self.server.process.pid}.{self.world}", 2)
 
     def start(self, name):
-        program = probes.probe(name, self.gate)
-        for variables in self.next_world():
-            settings = dict(setting.split("=", 1) for setting in variables)
-            settings = environment(**probes.ENVIRONMENT, **{**self.settings, **settings})
-            self.jobs.append(Job(program.argv, self.directory, settings))
-        self.job = self.jobs[0]
-        self.processes = [job.pid for job in self.jobs]
+        """The ranks have one output, which is the agent's and that of the copies, too."""
+        program = [str(word) for word in probes.probe(name, self.gate).argv]
+        preload = f"LD_PRELOAD={self.settings.pop('LD_PRELOAD')}"
+        ranks = [shlex.join(["env", preload, *v, *program]) for v in self.next_world()]
+        settings = environment(**probes.ENVIRONMENT, **self.settings)
+        command = ["sh", "-c", " & ".join(ranks) + " & wait"]
+        self.job = Job(command, self.directory, settings)
         self.job.wait_for("^READY")
+        self.processes = self.job.ranks()
+        assert len(self.processes) == 2
         self.job.wait_for("^waiting")
 
     def roll_back(self):
@@ -137,9 +139,8 @@ class Pair(Place):
         self.job.wait_for("^waiting")
         for process in self.processes:
             processes.kill(process)
-        for job in self.jobs:
-            job.process.wait()
         assert processes.wait_until_gone(self.processes, 60)
+        self.job.process.wait()
         self.processes = [answer["copies"][number] for number in ("0", "1")]
         answer = stand_in_agent.thaw(self.orders, self.next_world())
         assert "error" not in answer, answer
@@ -152,10 +153,11 @@ class Pair(Place):
         assert processes.wait_until_gone(self.processes, 60)
 
     def close(self):
-        for process in [*self.processes, *(job.pid for job in self.jobs)]:
+        for process in self.processes:
             processes.kill(process)
-        for job in self.jobs:
-            job.process.wait()
+        if self.job is not None:
+            processes.kill(self.job.pid)
+            self.job.process.wait()
         self.server.close()
 
 
