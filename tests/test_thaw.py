@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A frozen copy of a rank comes to life (docs/protocol.md, section 14), at the order of a stand-in
-agent (ckpttest/stand_in_agent.py). Most ranks are alone in their world here: a world of several needs
-a PMIx server (ckpttest/world_server.py)."""
+agent (ckpttest/stand_in_agent.py). Most ranks are alone in their world here: a world of several
+needs a PMIx server (ckpttest/world_server.py)."""
 
 import os
 import re

@@ -338,7 +338,7 @@ class Agent:
         begun = time.monotonic()
         started = [self.begin_thaw(number, own) for number, own in enumerate(settings)]
         answers = []
-        for number, (restart, thawed) in enumerate(started):
+        for number, (restart, _) in enumerate(started):
             code = restart.wait(SECONDS)
             if code == 0:
                 os.close(self.copies.pop(number)[1])

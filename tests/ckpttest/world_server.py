@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""world_server.py - a client of `ckpt-world`, the PMIx server: registers worlds of ranks on this node
-(launcher/world/world_message.hpp: frames of CBOR, RFC 8949)."""
+"""world_server.py - a client of `ckpt-world`, the PMIx server: registers worlds of ranks on this
+node (launcher/world/world_message.hpp: frames of CBOR, RFC 8949)."""
 
 import socket
 import struct
