@@ -3,6 +3,7 @@
 agent (ckpttest/stand_in_agent.py). Most ranks are alone in their world here: a world of several
 needs a PMIx server (ckpttest/world_server.py)."""
 
+import contextlib
 import os
 import re
 import shlex
@@ -97,6 +98,8 @@ class Place:
 
     def close(self):
         """Ends all processes."""
+        with contextlib.suppress(OSError):  # the agent has ended
+            stand_in_agent.forget(self.orders)
         if self.job is not None:
             for process in {self.process, self.job.pid}:
                 processes.kill(process)
@@ -153,6 +156,8 @@ class Pair(Place):
         assert processes.wait_until_gone(self.processes, 60)
 
     def close(self):
+        with contextlib.suppress(OSError):  # the agent has ended
+            stand_in_agent.forget(self.orders)
         for process in self.processes:
             processes.kill(process)
         if self.job is not None:

@@ -83,6 +83,11 @@ def thaw(path, settings, timeout=SECONDS):
     return order(path, "thaw", timeout, settings=settings)
 
 
+def forget(path, timeout=SECONDS):
+    """Ends all copies, and so the agent if no rank is left."""
+    return order(path, "forget", timeout)
+
+
 def release(path, rank, start, end, timeout=SECONDS):
     """Has the copy of a rank release pages."""
     return order(path, "release", timeout, rank=rank, start=start, end=end)
@@ -307,6 +312,12 @@ class Agent:
         self.to_all(RESUME)
         return {"copies": {n: copy[0] for n, copy in self.copies.items()}, "refused": refused}
 
+    def forget(self):
+        """Obeys this order of the test."""
+        while self.copies:
+            os.close(self.copies.popitem()[1][1])
+        return {}
+
     def release(self, rank, start, end):
         """Obeys this order of the test."""
         with socket.socket(fileno=os.dup(self.copies[rank][1])) as copy:
@@ -355,6 +366,7 @@ class Agent:
         """One order of the test."""
         obedience = {
             "change_worlds": self.change_worlds,
+            "forget": self.forget,
             "freeze": self.freeze,
             "release": self.release,
             "thaw": self.thaw,
