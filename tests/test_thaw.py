@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A frozen copy of a rank comes to life (docs/protocol.md, section 14), at the order of a stand-in
-agent (ckpttest/stand_in_agent.py). Each rank is alone in its world here: a world of several needs a
-PMIx server."""
+agent (ckpttest/stand_in_agent.py). Most ranks are alone in their world here: a world of several
+needs a PMIx server (ckpttest/world_server.py)."""
 
+import contextlib
 import os
 import re
+import shlex
 import signal
 import subprocess
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 from ckpttest import probes, processes, stand_in_agent
 from ckpttest.job import Job
 from ckpttest.settings import INSTALL, environment
+from ckpttest.world_server import WorldServer
 
 LIBRARIES = INSTALL / "lib/ckpt"
 # No launcher: the library begins a world of one rank, without a daemon.
@@ -38,6 +41,7 @@ class Place:
             "CKPT_DIR": directory / "checkpoints",
             "LD_PRELOAD": LIBRARIES / "libckpt-mpi.so",
             "OMPI_MCA_ess_singleton_isolated": 1,
+            "OMPI_MCA_btl": "self",  # vader would leave files of killed ranks
         }
 
     def start(self, name, *arguments, stdin=subprocess.DEVNULL):
@@ -65,9 +69,9 @@ class Place:
 
     def thaw(self, *settings):
         """Orders the copy to live; returns the agent's answer."""
-        answer = stand_in_agent.thaw(self.orders, 0, [*ALONE, *settings])
+        answer = stand_in_agent.thaw(self.orders, [[*ALONE, *settings]])
         assert "error" not in answer, answer
-        return answer
+        return {"ms": answer["ms"], **answer["ranks"][0]}
 
     def refuse(self, pattern):
         """The copy must refuse to live, and is as before: it can be asked again."""
@@ -94,10 +98,79 @@ class Place:
 
     def close(self):
         """Ends all processes."""
+        with contextlib.suppress(OSError):  # the agent has ended
+            stand_in_agent.forget(self.orders)
         if self.job is not None:
             for process in {self.process, self.job.pid}:
                 processes.kill(process)
             self.job.process.wait()
+
+
+class Pair(Place):
+    """The same for two ranks, with a server of worlds."""
+
+    def __init__(self, directory):
+        super().__init__(directory)
+        (directory / "worlds").mkdir(mode=0o700)
+        self.server = WorldServer(directory / "worlds")
+        self.world = 0
+        self.processes = []
+        del self.settings["OMPI_MCA_ess_singleton_isolated"]
+        self.settings["OMPI_MCA_btl"] = "self,tcp"
+
+    def next_world(self):
+        """Returns the variables of the two ranks in another world."""
+        self.world += 1
+        return self.server.register(f"ckpt-thaw-{self.server.process.pid}.{self.world}", 2)
+
+    def start(self, name):
+        """The ranks have one output, which is the agent's and that of the copies, too."""
+        program = [str(word) for word in probes.probe(name, self.gate).argv]
+        preload = f"LD_PRELOAD={self.settings.pop('LD_PRELOAD')}"
+        ranks = [shlex.join(["env", preload, *v, *program]) for v in self.next_world()]
+        settings = environment(**probes.ENVIRONMENT, **self.settings)
+        command = ["sh", "-c", " & ".join(ranks) + " & wait"]
+        self.job = Job(command, self.directory, settings)
+        self.job.wait_for("^READY")
+        self.processes = self.job.ranks()
+        assert len(self.processes) == 2
+        self.job.wait_for("^waiting")
+
+    def roll_back(self):
+        answer = stand_in_agent.freeze(self.orders)
+        assert "error" not in answer and not answer["refused"], answer
+        self.job.wait_for("^waiting")
+        for process in self.processes:
+            processes.kill(process)
+        assert processes.wait_until_gone(self.processes, 60)
+        self.job.process.wait()
+        self.processes = [answer["copies"][number] for number in ("0", "1")]
+        answer = stand_in_agent.thaw(self.orders, self.next_world())
+        assert "error" not in answer, answer
+        assert answer["ranks"] == 2 * [{"code": 0, "refused": ""}]
+        self.job.wait_for("^waiting")
+
+    def finish(self):
+        self.gate.touch()
+        self.job.wait_for("^OK ")
+        assert processes.wait_until_gone(self.processes, 60)
+
+    def close(self):
+        with contextlib.suppress(OSError):  # the agent has ended
+            stand_in_agent.forget(self.orders)
+        for process in self.processes:
+            processes.kill(process)
+        if self.job is not None:
+            processes.kill(self.job.pid)
+            self.job.process.wait()
+        self.server.close()
+
+
+@pytest.fixture
+def pair(tmp_path):
+    made = Pair(tmp_path)
+    yield made
+    made.close()
 
 
 @pytest.fixture
@@ -200,3 +273,11 @@ def test_copy_can_be_asked_again(place):
     assert processes.name_of(copy) == "own-name"
     place.process = copy
     place.finish()
+
+
+@pytest.mark.parametrize("name", ["blocked_recv", "persistent", "pending_ibcast", "threads_joined"])
+def test_two_ranks_come_back_in_other_worlds(pair, name):
+    pair.start(name)
+    for _ in range(3):
+        pair.roll_back()
+    pair.finish()

@@ -115,12 +115,19 @@ static long remove_due(struct removal *removal)
     return due.start == due.end ? 0 : ckpt_sys_munmap((void *)due.start, due.end - due.start);
 }
 
-/* Adds a range to the one that is due. No memory that stays lies between them. */
-static void remove_later(struct removal *removal, uint64_t start, uint64_t end)
+/* Adds a range to the one that is due, if it is its neighbour: a hole between two may have been
+ * filled since the list was made, with memory that stays. Returns 0 or -errno. */
+static long remove_later(struct removal *removal, uint64_t start, uint64_t end)
 {
+    long error = 0;
+
     CKPT_INVARIANT(start < end && removal->due.end <= start);
-    removal->due.start = removal->due.start == 0 ? start : removal->due.start;
+    if (removal->due.end != start) {
+        error = remove_due(removal);
+        removal->due.start = start;
+    }
     removal->due.end = end;
+    return error;
 }
 
 /* Removes the parts of a mapping that are not described. Returns 0 or -errno. */
@@ -136,7 +143,7 @@ static long settle(struct removal *removal, const struct ckpt_mapping *mapping)
         const uint64_t to = next.end < mapping->end ? next.end : mapping->end;
 
         if (at < from) {
-            remove_later(removal, at, from);
+            error = remove_later(removal, at, from);
             at = from;
             continue;
         }

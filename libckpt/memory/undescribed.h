@@ -25,6 +25,7 @@ int ckpt_mappings_list(char *buffer, size_t size, struct ckpt_failure *failure);
  *
  * Memory of the kernel (the vDSO) stays, as long as no region describes it.
  * list: of the mappings, from ckpt_mappings_list(); it is changed.
+ * Memory that is not in the list stays, too.
  * kept: stays as well. The regions are in order and do not overlap (cut/image/process_image.c).
  * Returns 0 or -errno with the address in `failure`. Context: quiesced, with one thread.
  */

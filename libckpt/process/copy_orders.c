@@ -127,6 +127,7 @@ static int place_all(struct ckpt_copy_state *state, struct ckpt_copy_packet *pac
     const uint64_t lowest = packet->as.given.order.value;
     long error = 0;
 
+    CKPT_INVARIANT(packet->descriptor_count <= CKPT_COPY_DESCRIPTORS_MOST);
     for (uint32_t i = 0; i < packet->descriptor_count && error >= 0; i++) {
         packet->descriptors[i] = lift(packet->descriptors[i], lowest);
         error = packet->descriptors[i];
@@ -243,6 +244,7 @@ static void inform(const struct ckpt_copy_packet *packet, const struct area *are
 {
     struct ckpt_resume_info *info = area->info;
 
+    CKPT_INVARIANT(info->environment > area->range.start && info->environment < area->range.end);
     info->retained_start = area->range.start;
     info->retained_end = area->range.end;
     info->restart_started = packet->as.given.order.value;
@@ -326,6 +328,7 @@ static __attribute__((noreturn)) void live(struct ckpt_copy_state *state,
     const struct ckpt_snapshot *snapshot = (const struct ckpt_snapshot *)state->snapshot;
     struct ckpt_failure failure = {0};
 
+    CKPT_INVARIANT(!state->is_released && snapshot->region_count > 0);
     (void)ckpt_sys_close(state->connection);
     (void)ckpt_sys_close(packet->descriptors[CKPT_COPY_DIRECTORY]);
     (void)ckpt_sys_close(packet->descriptors[CKPT_COPY_ENVIRONMENT]);

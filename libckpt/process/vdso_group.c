@@ -67,9 +67,12 @@ static long fill_home(const struct ckpt_vdso_group *group, uint64_t distance)
 {
     const struct ckpt_range home = ckpt_vdso_group_range(group);
     const struct ckpt_range *image = &group->image;
-    long result = ckpt_sys_mmap((void *)home.start, home.end - home.start,
-                                PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    long result;
+
+    CKPT_INVARIANT(home.start <= image->start && image->end <= home.end);
+    result = ckpt_sys_mmap((void *)home.start, home.end - home.start,
+                           PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
     if (result != (long)home.start) {
         return result;
@@ -136,6 +139,7 @@ int ckpt_vdso_group_leave(const struct ckpt_vdso_group *group, struct ckpt_range
                            "this kernel does not let its vDSO be moved: error %l", -error);
     }
     *vdso_p = image->start + distance;
+    CKPT_INVARIANT(*vdso_p != saved.start); /* the functions would lead to themselves */
     redirected = ckpt_vdso_redirect((unsigned char *)saved.start, size,
                                     (const unsigned char *)*vdso_p, image->end - image->start,
                                     *vdso_p, failure);

@@ -6,6 +6,7 @@ extern "C" {
 #include "base/arena.h"
 #include "ckpt/copy_orders.h"
 #include "memory/regions.h"
+#include "memory/undescribed.h"
 #include "process/frozen_copy.h"
 }
 
@@ -24,6 +25,7 @@ extern "C" {
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
 
@@ -325,6 +327,39 @@ TEST_F(CopyOrders, ACopyThatRefusesIsAsBefore)
     EXPECT_EQ(report.others, 0);
     close(agent[0]);
     close(agent[1]);
+}
+
+/* As the vDSO, which moves after the list of mappings is made. */
+TEST_F(CopyOrders, MemoryThatCameAfterTheListStays)
+{
+    constexpr std::size_t list_size = 1u << 20;
+    char *pages = static_cast<char *>(mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE,
+                                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(pages, MAP_FAILED);
+    ASSERT_EQ(munmap(pages + page, page), 0);
+    const pid_t child = fork();
+    if (child == 0) { /* its memory goes */
+        ckpt_failure failure = {};
+        char *list = static_cast<char *>(mmap(nullptr, list_size, PROT_READ | PROT_WRITE,
+                                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        const auto start = reinterpret_cast<std::uint64_t>(list);
+        int code = ckpt_mappings_list(list, list_size, &failure) == 0 ? 0 : 1;
+        code |= mmap(pages + page, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+                     0) == pages + page
+                    ? 0
+                    : 2;
+        code |= ckpt_undescribed_remove(&snapshot, list, {start, start + list_size}, &failure) == 0
+                    ? 0
+                    : 4;
+        code |= is_mapped(pages) || is_mapped(pages + 2 * page) ? 8 : 0;
+        code |= is_mapped(pages + page) ? 0 : 16;
+        _exit(code);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0) << WEXITSTATUS(status);
+    munmap(pages, page);
+    munmap(pages + 2 * page, page);
 }
 
 TEST_F(CopyOrders, TheProgramMayForbidIt)

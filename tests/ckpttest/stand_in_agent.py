@@ -76,10 +76,16 @@ def freeze(path, timeout=SECONDS):
     return order(path, "freeze", timeout)
 
 
-def thaw(path, rank, settings, timeout=SECONDS):
-    """Brings the copy of a rank to life, with changes of its environment. Returns the exit `code`
-    of ckpt-restart, what it `refused`, and the `ms` until HELLO."""
-    return order(path, "thaw", timeout, rank=rank, settings=settings)
+def thaw(path, settings, timeout=SECONDS):
+    """Brings copies to life, with changes of their environments (a list of settings by rank). For
+    each rank, in order, returns the exit `code` of ckpt-restart, and what it has `refused`; and the
+    `ms` until HELLO of all."""
+    return order(path, "thaw", timeout, settings=settings)
+
+
+def forget(path, timeout=SECONDS):
+    """Ends all copies, and so the agent if no rank is left."""
+    return order(path, "forget", timeout)
 
 
 def release(path, rank, start, end, timeout=SECONDS):
@@ -306,20 +312,25 @@ class Agent:
         self.to_all(RESUME)
         return {"copies": {n: copy[0] for n, copy in self.copies.items()}, "refused": refused}
 
+    def forget(self):
+        """Obeys this order of the test."""
+        while self.copies:
+            os.close(self.copies.popitem()[1][1])
+        return {}
+
     def release(self, rank, start, end):
         """Obeys this order of the test."""
         with socket.socket(fileno=os.dup(self.copies[rank][1])) as copy:
             copy.send(struct.pack("<2Q", start, end))
         return {}
 
-    def thaw(self, rank, settings):
-        """Obeys this order of the test. Its streams are those of the rank that has started this
-        agent."""
-        process, connection, snapshot = self.copies[rank]
+    def begin_thaw(self, number, settings):
+        """Starts ckpt-restart for a copy. Its streams are those of the rank that has started this
+        agent. Returns the process and the rank."""
+        process, connection, snapshot = self.copies[number]
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         environment = {**os.environ, **dict(s.split("=", 1) for s in settings)}
         thawing = ["--thaw", str(process), "--snapshot", hex(snapshot), "--name", "test/1"]
-        begun = time.monotonic()
         os.dup2(connection, OF_COPY)
         os.dup2(theirs.fileno(), OF_RANK)
         theirs.close()
@@ -331,20 +342,31 @@ class Agent:
         keep_free()
         thawed = Rank(ours)
         self.ranks.append(thawed)
-        code = restart.wait(SECONDS)
-        while thawed.number < 0 and not thawed.text and thawed in self.ranks:
-            self.turn(SECONDS)
-        answer = {"code": code, "refused": thawed.text, "ms": (time.monotonic() - begun) * 1e3}
-        if code == 0:
-            os.close(self.copies.pop(rank)[1])
-        elif thawed in self.ranks:
-            self.ranks.remove(thawed)
-        return answer
+        return restart, thawed
+
+    def thaw(self, settings):
+        """Obeys this order of the test."""
+        begun = time.monotonic()
+        started = [self.begin_thaw(number, own) for number, own in enumerate(settings)]
+        answers = []
+        for number, (restart, _) in enumerate(started):
+            code = restart.wait(SECONDS)
+            if code == 0:
+                os.close(self.copies.pop(number)[1])
+            answers.append({"code": code})
+        for answer, (_, thawed) in zip(answers, started, strict=True):
+            while thawed.number < 0 and not thawed.text and thawed in self.ranks:
+                self.turn(SECONDS)
+            answer["refused"] = thawed.text
+            if answer["code"] != 0 and thawed in self.ranks:
+                self.ranks.remove(thawed)
+        return {"ranks": answers, "ms": (time.monotonic() - begun) * 1e3}
 
     def obey(self, order, **arguments):
         """One order of the test."""
         obedience = {
             "change_worlds": self.change_worlds,
+            "forget": self.forget,
             "freeze": self.freeze,
             "release": self.release,
             "thaw": self.thaw,
