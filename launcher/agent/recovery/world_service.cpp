@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include <numeric>
+#include <system_error>
 #include <utility>
 
 namespace ckpt
@@ -102,12 +103,18 @@ void WorldService::register_next()
     world.name = fmt::format("ckpt-{}.{}.{}", control::namespace_hash(settings_.launch_namespace),
                              getpid(), count_);
     world.directory = directory_ / std::to_string(count_); /* libpmix cannot share one */
-    std::filesystem::create_directory(world.directory);
     world.nodes.resize(1);
     world.nodes.front().host = settings_.host;
     world.nodes.front().ranks.resize(rank_count_);
     std::iota(world.nodes.front().ranks.begin(), world.nodes.front().ranks.end(), 0);
     trouble_ = "the next world is being registered";
+    std::error_code error;
+    std::filesystem::create_directory(world.directory, error);
+    if (error) {
+        trouble_ = fmt::format("cannot make {}: {}", world.directory.string(), error.message());
+        spdlog::warn("no recovery in place: {}", trouble_);
+        return;
+    }
     (void)send(world::Register{world, false}); /* gone() tells of its end */
 }
 
