@@ -20,7 +20,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-VERSION = 14
+VERSION = 15
 MAGIC = 0x574B4343
 LAYOUT = struct.Struct("<4IQ8Q424s")
 HELLO, JOIN, REPORT, STOPPED, DRAINED, READY, REFUSED, FINALIZED = 1, 2, 3, 4, 5, 6, 7, 8
