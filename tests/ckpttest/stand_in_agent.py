@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """stand_in_agent.py - a small agent in place of `ckptd`: it stops ranks, orders them to change
-worlds, and lets them run on. It writes no image.
+worlds, and lets them run on; or it makes them shells. It writes no image.
 
 Ranks start it as they start `ckptd`, if CKPT_LIBDIR has it under that name (install()). A test
-orders changes through the socket that CKPT_STAND_IN names (change_worlds()): docs/protocol.md,
-section 3, has the messages.
+gives orders through the socket that CKPT_STAND_IN names (change_worlds(), become_shells(),
+end_shells()): docs/protocol.md, section 3, has the messages.
 """
 
 import array
@@ -24,9 +24,9 @@ VERSION = 15
 MAGIC = 0x574B4343
 LAYOUT = struct.Struct("<4IQ8Q424s")
 HELLO, JOIN, REPORT, STOPPED, DRAINED, READY, REFUSED, FINALIZED = 1, 2, 3, 4, 5, 6, 7, 8
-WORLD_READY = 18
+WORLD_READY, SHELL = 18, 19
 WELCOME, REQUEST, RUN, STOP, DRAIN, SAVE, RESUME = 32, 33, 34, 35, 36, 37, 38
-CHANGE_WORLD = 49
+CHANGE_WORLD, BECOME_SHELL, END_SHELL = 49, 50, 51
 GATE, INSIDE = 2, 3
 REDO = 2
 SLOTS = 16384
@@ -50,15 +50,33 @@ def install(directory, libraries):
     return directory
 
 
-def change_worlds(path, settings, timeout=SECONDS):
-    """Stops all ranks, has each load a lower half with its settings (a list of texts by rank; None:
-    no change), and lets them run on. Returns what they answered: `ready` and `refused`."""
+def order(path, what, timeout=SECONDS):
+    """Gives the agent an order; returns its answer."""
     with socket.socket(socket.AF_UNIX) as agent:
         agent.settimeout(timeout)
         agent.connect(str(path))
-        agent.sendall(json.dumps(settings).encode() + b"\n")
+        agent.sendall(json.dumps(what).encode() + b"\n")
         with agent.makefile("r", encoding="utf-8") as answer:
             return json.loads(answer.readline())
+
+
+def change_worlds(path, settings):
+    """Stops all ranks, has each load a lower half with its settings (a list of texts by rank; None:
+    no change), and lets them run on. Returns what they answered: `ready` and `refused`."""
+    return order(path, settings)
+
+
+def become_shells(path, successor=None, prepare="run", seconds=SECONDS):
+    """Makes all connected ranks shells. successor: a pid, or None: the agent. prepare: what the
+    ranks do before: `run`; `stop`: they stand; `save`: they are READY; `request`: they get another
+    order at the same time. Returns `shells`, by rank: pid, resident bytes, and milliseconds
+    from the order to the answer; `refused`; and as `agent` its pid."""
+    return order(path, {"prepare": prepare, "successor": successor, "seconds": seconds})
+
+
+def end_shells(path, code):
+    """Ends all shells with this code."""
+    return order(path, {"code": code})
 
 
 @dataclass
@@ -73,6 +91,7 @@ class Rank:
     signal: int = 0
     page: object = None
     said: dict = field(default_factory=dict)  # last fields by type, since the last forget()
+    heard: float = 0  # when it said so
     text: str = ""
 
     def send(self, kind, epoch, fields=(), text="", descriptor=None, signal=False):
@@ -130,12 +149,19 @@ class Agent:
             size = os.fstat(passed[0]).st_size
             rank.page = mmap.mmap(passed[0], size)
             rank.send(WELCOME, 0, [0, os.getpid()], text="stand-in")
+        elif kind == SHELL and rank.number < 0:  # of an agent that has died
+            rank.number, rank.process = rest[:2]
         elif epoch == self.epoch and self.epoch != 0:
-            rank.said[kind] = rest[:8]
+            rank.said[kind], rank.heard = rest[:8], time.monotonic()
             rank.text = rest[8].split(b"\0")[0].decode()
         for descriptor in passed:
             os.close(descriptor)
         return True
+
+    def notice_ends(self):
+        """Receives all that ranks have sent, so that those that have gone are known."""
+        while select.select([rank.link for rank in self.ranks], [], [], 0)[0]:
+            self.turn(0)
 
     def turn(self, seconds):
         """Receives the messages that are there."""
@@ -153,10 +179,10 @@ class Agent:
             rank.said = {}
             rank.send(kind, self.epoch, fields, signal=signal)
 
-    def await_all(self, kinds, ranks=None):
+    def await_all(self, kinds, ranks=None, seconds=SECONDS):
         """Waits until each rank has sent a message of one of these types."""
         ranks = self.ranks if ranks is None else ranks
-        end = time.monotonic() + SECONDS
+        end = time.monotonic() + seconds
         while not all(set(kinds) & set(rank.said) for rank in ranks):
             if time.monotonic() > end:
                 said = {rank.number: rank.said for rank in ranks}
@@ -246,8 +272,40 @@ class Agent:
         self.await_all({WORLD_READY, REFUSED}, chosen)
         return self.refusals()
 
-    def obey(self, settings):
+    def become_shells(self, what):
+        """Has all ranks become shells. What they have been asked before is void."""
+        if what["prepare"] in ("stop", "save"):
+            self.stop()
+        if what["prepare"] == "save":
+            assert self.save() == {}
+        self.epoch += 1
+        ranks = list(self.ranks)
+        if what["prepare"] == "request":
+            self.to_all(REQUEST)
+        begun = time.monotonic()
+        successor = what["successor"] or os.getpid()
+        self.to_all(BECOME_SHELL, ranks, signal=True, fields=[successor])
+        self.await_all({SHELL, REFUSED}, ranks, what["seconds"])
+        shells = {
+            rank.number: [*rank.said[SHELL][1:3], 1e3 * (rank.heard - begun)]
+            for rank in ranks
+            if SHELL in rank.said
+        }
+        return {"shells": shells, "refused": self.refusals(), "agent": os.getpid()}
+
+    def obey(self, what):
         """One order of the test."""
+        if isinstance(what, list):
+            return self.change_worlds(what)
+        if "connected" in what:
+            return {"connected": sum(rank.number >= 0 for rank in self.ranks)}
+        if "code" in what:
+            self.to_all(END_SHELL, list(self.ranks), fields=[what["code"]])
+            return {}
+        return self.become_shells(what)
+
+    def change_worlds(self, settings):
+        """Has ranks change worlds, and run on."""
         self.stop()
         refused = self.save()
         begun = time.monotonic()
@@ -265,13 +323,14 @@ class Agent:
             links = [rank.link for rank in self.ranks]
             ready, _, _ = select.select([self.listener, self.orders, *links], [], [])
             if self.orders in ready:
-                with self.orders.accept()[0] as client, client.makefile("rw") as order:
-                    settings = json.loads(order.readline())
+                with self.orders.accept()[0] as client, client.makefile("rw") as stream:
+                    what = json.loads(stream.readline())
+                    self.notice_ends()
                     try:
-                        answer = self.obey(settings)
+                        answer = self.obey(what)
                     except RuntimeError as error:
                         answer = {"ready": [], "refused": {}, "error": str(error)}
-                    order.write(json.dumps(answer) + "\n")
+                    stream.write(json.dumps(answer) + "\n")
             else:
                 self.turn(0)
             began = began or bool(self.ranks)
