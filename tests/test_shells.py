@@ -302,6 +302,35 @@ def test_input_of_rank_0_stays_open(make):
         assert place.end(0) == (0, [])
 
 
+@pytest.mark.parametrize("mpi", ALL)
+def test_another_process_can_have_the_streams(make, mpi):
+    """The launcher forwards what it writes, and gives it the input of rank 0."""
+    place = make(mpi)
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as feeder:
+        place.start("compute", stdin=feeder.stdout)
+        shells = place.become_shells()["shells"]
+        for rank, (pid, *_) in shells.items():
+            for number in (1, 2):
+                with os.fdopen(copy_of_descriptor(pid, number), "w") as stream:
+                    stream.write(f"line {number} of {rank}\n")
+        place.job.wait_for("^line [12] of [01]$", count=4)
+        feeder.stdin.write(b"input\n")
+        feeder.stdin.flush()
+        with os.fdopen(copy_of_descriptor(shells["0"][0], 0), "rb", buffering=0) as stream:
+            assert stream.readline() == b"input\n"
+        feeder.stdin.close()
+        assert place.end(0) == (0, [])
+
+
+def copy_of_descriptor(pid, number):
+    """A descriptor of this process for the same open file (pidfd_getfd)."""
+    process = os.pidfd_open(pid)
+    copy = ctypes.CDLL(None, use_errno=True).syscall(438, process, number, 0)
+    os.close(process)
+    assert copy >= 0, os.strerror(ctypes.get_errno())
+    return copy
+
+
 @pytest.mark.parametrize("mpi", OPEN_MPI)
 def test_exit_code_reaches_the_launcher(make, mpi):
     """4.1 hides it if the job may recover."""

@@ -351,6 +351,7 @@ def name_of(namespace):
 
 def main():
     """The program `ckptd --namespace NAME`; descriptor 3 takes a byte when it listens."""
+    os.setsid()  # what the launcher sends to its processes is not for the agent
     path = Path(os.environ["CKPT_RUN_DIR"]) / name_of(sys.argv[2])
     orders_path = Path(os.environ["CKPT_STAND_IN"])
     for old in (path, orders_path):
