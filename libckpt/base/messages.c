@@ -129,6 +129,12 @@ const struct ckpt_message_format ckpt_message_formats[] = {
      1,
      {NUMBER("kind", CKPT_SHARED_PAGE, CKPT_SHARED_LOG)}},
     {CKPT_MSG_WORLD_READY, CKPT_FROM_RANK, "WORLD_READY", NULL, NO_FIELDS},
+    {CKPT_MSG_SHELL,
+     CKPT_FROM_RANK,
+     "SHELL",
+     NULL,
+     3,
+     {NUMBER("rank", 0, CKPT_RANKS_MOST - 1), NUMBER("pid", 1, PIDS), NUMBER("resident", 0, ANY)}},
 
     {CKPT_MSG_WELCOME,
      CKPT_FROM_AGENT,
@@ -168,6 +174,13 @@ const struct ckpt_message_format ckpt_message_formats[] = {
      {NUMBER("number", 0, ANY)}},
     {CKPT_MSG_WHERE, CKPT_FROM_AGENT, "WHERE", NULL, NO_FIELDS},
     {CKPT_MSG_CHANGE_WORLD, CKPT_FROM_AGENT, "CHANGE_WORLD", NULL, NO_FIELDS},
+    {CKPT_MSG_BECOME_SHELL,
+     CKPT_FROM_AGENT,
+     "BECOME_SHELL",
+     NULL,
+     1,
+     {NUMBER("successor", 1, PIDS)}},
+    {CKPT_MSG_END_SHELL, CKPT_FROM_AGENT, "END_SHELL", NULL, 1, {NUMBER("code", 0, 255)}},
 };
 
 const unsigned ckpt_message_format_count =

@@ -46,6 +46,7 @@ static const struct ckpt_message golden_messages[] = {
            .number = 0x45, .interval = 0x46),
     GOLDEN(CKPT_MSG_SHARED, 0, shared, "a log", .kind = CKPT_SHARED_LOG),
     GOLDEN(CKPT_MSG_WORLD_READY, 16, field, "", 0),
+    GOLDEN(CKPT_MSG_SHELL, 17, shell, "", .rank = 0x61, .pid = 0x62, .resident = 0x63),
     GOLDEN(CKPT_MSG_WELCOME, 3, welcome, "local n1", .restarted_from = 3, .pid = 0x51),
     GOLDEN(CKPT_MSG_REQUEST, 7, request, "/journal", .runs_on = 1, .files_mark = 0x52),
     GOLDEN(CKPT_MSG_RUN, 7, run, "", .unclocked = 1),
@@ -64,6 +65,8 @@ static const struct ckpt_message golden_messages[] = {
     GOLDEN(CKPT_MSG_ANSWER, 7, answer, "no space", .number = 0x56),
     GOLDEN(CKPT_MSG_WHERE, 7, field, "", 0),
     GOLDEN(CKPT_MSG_CHANGE_WORLD, 7, field, "", 0),
+    GOLDEN(CKPT_MSG_BECOME_SHELL, 7, become_shell, "", .successor = 0x57),
+    GOLDEN(CKPT_MSG_END_SHELL, 7, end_shell, "", .code = 0x58),
 };
 
 #define GOLDEN_COUNT (sizeof golden_messages / sizeof golden_messages[0])

@@ -127,7 +127,7 @@ TEST(Messages, AreAllInTheTableInOrder)
         last = format.type;
     }
     EXPECT_EQ(ckpt_message_find(0), nullptr);
-    EXPECT_EQ(ckpt_message_find(CKPT_MSG_CHANGE_WORLD + 1), nullptr);
+    EXPECT_EQ(ckpt_message_find(CKPT_MSG_END_SHELL + 1), nullptr);
 }
 
 /* ---- Invalid messages -------------------------------------------------------------------- */

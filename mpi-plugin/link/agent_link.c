@@ -10,6 +10,7 @@
 #include "base/invariant.h"
 #include "base/text.h"
 #include "link/launch_name.h"
+#include "link/shell_order.h"
 #include "runtime/runtime.h"
 #include "sys/descriptor.h"
 #include "sys/syscall.h"
@@ -249,6 +250,17 @@ int ckpt_agent_control_socket(char *path, size_t size,
     return error;
 }
 
+int ckpt_agent_socket(char *path, size_t size, struct ckpt_failure *failure)
+{
+    struct names names;
+    const int error = make_names(&names, failure);
+
+    if (error == 0) {
+        ckpt_text_copy(path, size, names.socket);
+    }
+    return error;
+}
+
 void ckpt_agent_disconnect(void)
 {
     if (link_fd >= 0) {
@@ -322,7 +334,7 @@ int ckpt_agent_send(struct ckpt_message *message, int fd)
 }
 
 /* Receives one message. control: room for a descriptor, or NULL. */
-static int receive(struct ckpt_message *message, int flags, void *control, size_t control_size)
+static int receive_any(struct ckpt_message *message, int flags, void *control, size_t control_size)
 {
     const char *wrong;
     struct iovec vector = {message, sizeof(*message)};
@@ -342,6 +354,40 @@ static int receive(struct ckpt_message *message, int flags, void *control, size_
     }
     result = ckpt_message_decode(message, (size_t)result, CKPT_FROM_AGENT, &wrong);
     return result == 0 ? 1 : -EPROTO;
+}
+
+/* The same, but obeys an order to become a shell at once, wherever it is received. */
+static int receive(struct ckpt_message *message, int flags, void *control, size_t control_size)
+{
+    int got = receive_any(message, flags, control, control_size);
+
+    while (got == 1 && message->type == CKPT_MSG_BECOME_SHELL) {
+        ckpt_shell_obey(message); /* it has been refused */
+        got = receive_any(message, flags, control, control_size);
+    }
+    return got;
+}
+
+int ckpt_agent_holds(uint32_t type)
+{
+    const int off = -1;
+    struct ckpt_message message;
+    long got = 0;
+    int holds = 0;
+
+    for (int offset = 0; got >= 0 && !holds; offset += (int)got) {
+        got = ckpt_syscall6(SYS_setsockopt, link_fd, SOL_SOCKET, SO_PEEK_OFF, (long)&offset,
+                            sizeof(offset), 0);
+        if (got == 0) {
+            got = ckpt_syscall6(SYS_recvfrom, link_fd, (long)&message, sizeof(message),
+                                MSG_PEEK | MSG_DONTWAIT, 0, 0);
+        }
+        got = got == 0 ? -EPIPE : got; /* no packet is empty */
+        holds = got == (long)sizeof(message) && message.type == type;
+    }
+    (void)ckpt_syscall6(SYS_setsockopt, link_fd, SOL_SOCKET, SO_PEEK_OFF, (long)&off, sizeof(off),
+                        0);
+    return holds;
 }
 
 int ckpt_agent_receive(struct ckpt_message *message, int wait)

@@ -33,6 +33,9 @@ int ckpt_agent_take_given(void);
 int ckpt_agent_control_socket(char *path, size_t size,
                               struct ckpt_failure *failure);
 
+/* Likewise the socket on which it takes connections of ranks. */
+int ckpt_agent_socket(char *path, size_t size, struct ckpt_failure *failure);
+
 void ckpt_agent_disconnect(void);
 
 /* 1 while connected. */
@@ -50,10 +53,14 @@ void ckpt_agent_signal(int signal, int tid);
  * Context: any. */
 int ckpt_agent_send(struct ckpt_message *message, int fd);
 
+/* Returns 1 if a message of this type has come and waits, perhaps behind others. Context: any, on
+ * the thread that receives. */
+int ckpt_agent_holds(uint32_t type);
+
 /*
- * Receives one message. Returns 1 if there is one, 0 if there is none (only if
- * wait == 0), -EPIPE if the agent is gone, or -EPROTO if it sent a malformed
- * message.
+ * Receives one message; BECOME_SHELL is obeyed at once (shell_order.h). Returns 1 if there is one,
+ * 0 if there is none (only if wait == 0), -EPIPE if the agent is gone, or -EPROTO if it sent a
+ * malformed message.
  * Context: any.
  */
 int ckpt_agent_receive(struct ckpt_message *message, int wait);

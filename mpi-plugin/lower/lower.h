@@ -96,7 +96,8 @@ struct ckpt_lower {
 
     /* Removes the files in /dev/shm that the lower half has made and mapped, and which
      * only MPI_Finalize would remove; never one that another process has made. Uses no
-     * TLS and no locks: for lower/discard.c, while all lower threads are ended. */
+     * TLS and no locks: for lower/discard.c, while all lower threads are ended. While they run
+     * (link/shell_order.c), a file that is just being made may remain. */
     void (*remove_files)(void);
 
     /* The connection to the launcher that it has passed to this process (PMI_FD), or -1.

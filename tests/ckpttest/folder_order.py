@@ -62,7 +62,7 @@ TREES = (
             "lower",
             "runtime",
             "link",
-            "interpose",
+            "interpose shell",
             "handles",
             "handles/types",
             "handles/files",

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """stand_in_agent.py - a small agent in place of `ckptd`: it stops ranks, orders them to change
-worlds, or keeps frozen copies of them and brings these to life. It writes no image.
+worlds, keeps frozen copies of them and brings these to life, or makes them shells. It writes no
+image.
 
 Ranks start it as they start `ckptd`, if CKPT_LIBDIR has it under that name (install()). A test
-gives orders through the socket that CKPT_STAND_IN names (change_worlds(), freeze(), thaw()):
-docs/protocol.md, sections 3 and 14, has the messages.
+gives orders through the socket that CKPT_STAND_IN names (change_worlds(), freeze(), thaw(),
+become_shells() ...): docs/protocol.md, sections 3 and 14, has the messages.
 """
 
 import array
@@ -22,13 +23,13 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-VERSION = 14
+VERSION = 15
 MAGIC = 0x574B4343
 LAYOUT = struct.Struct("<4IQ8Q424s")
 HELLO, JOIN, REPORT, STOPPED, DRAINED, READY, REFUSED, FINALIZED = 1, 2, 3, 4, 5, 6, 7, 8
-FROZEN, WORLD_READY = 11, 18
+FROZEN, WORLD_READY, SHELL = 11, 18, 19
 WELCOME, REQUEST, RUN, STOP, DRAIN, SAVE, RESUME = 32, 33, 34, 35, 36, 37, 38
-FREEZE, CHANGE_WORLD = 44, 49
+FREEZE, CHANGE_WORLD, BECOME_SHELL, END_SHELL = 44, 49, 50, 51
 GATE, INSIDE = 2, 3
 REDO = 2
 SLOTS = 16384
@@ -54,7 +55,7 @@ def install(directory, libraries):
     return directory
 
 
-def order(path, name, timeout, **arguments):
+def order(path, name, timeout=SECONDS, **arguments):
     """Gives an order to the agent; returns its answer."""
     with socket.socket(socket.AF_UNIX) as agent:
         agent.settimeout(timeout)
@@ -93,6 +94,26 @@ def release(path, rank, start, end, timeout=SECONDS):
     return order(path, "release", timeout, rank=rank, start=start, end=end)
 
 
+def become_shells(path, successor=None, prepare="run", seconds=SECONDS):
+    """Makes all connected ranks shells. successor: a pid, or None: the agent. prepare: what the
+    ranks do before: `run`; `stop`: they stand; `save`: they are READY; `request`: they get another
+    order at the same time. Returns `shells`, by rank: pid, resident bytes, and milliseconds
+    from the order to the answer; `refused`; and as `agent` its pid."""
+    return order(
+        path, "become_shells", prepare=prepare, successor=successor, seconds=seconds
+    )
+
+
+def end_shells(path, code):
+    """Ends all shells with this code."""
+    return order(path, "end_shells", code=code)
+
+
+def connected(path):
+    """Returns the number of ranks and shells that are connected."""
+    return order(path, "connected")["connected"]
+
+
 @dataclass
 class Rank:
     """A connected rank."""
@@ -105,6 +126,7 @@ class Rank:
     signal: int = 0
     page: object = None
     said: dict = field(default_factory=dict)  # last fields by type, since the last forget()
+    heard: float = 0  # when it said so
     text: str = ""
 
     def send(self, kind, epoch, fields=(), text="", descriptor=None, signal=False):
@@ -163,16 +185,23 @@ class Agent:
             size = os.fstat(passed[0]).st_size
             rank.page = mmap.mmap(passed[0], size)
             rank.send(WELCOME, 0, [0, os.getpid()], text="stand-in")
+        elif kind == SHELL and rank.number < 0:  # of an agent that has died
+            rank.number, rank.process = rest[:2]
         elif epoch == self.epoch and self.epoch != 0:
             if kind == FROZEN and passed:
                 self.keep(rank, rest[0], passed.pop())
-            rank.said[kind] = rest[:8]
+            rank.said[kind], rank.heard = rest[:8], time.monotonic()
             rank.text = rest[8].split(b"\0")[0].decode()
         elif kind == REFUSED and rank.number < 0:  # of ckpt-restart
             rank.text = rest[8].split(b"\0")[0].decode()
         for descriptor in passed:
             os.close(descriptor)
         return True
+
+    def notice_ends(self):
+        """Receives all that ranks have sent, so that those that have gone are known."""
+        while select.select([rank.link for rank in self.ranks], [], [], 0)[0]:
+            self.turn(0)
 
     def turn(self, seconds):
         """Receives the messages that are there."""
@@ -190,10 +219,10 @@ class Agent:
             rank.said = {}
             rank.send(kind, self.epoch, fields, signal=signal)
 
-    def await_all(self, kinds, ranks=None):
+    def await_all(self, kinds, ranks=None, seconds=SECONDS):
         """Waits until each rank has sent a message of one of these types."""
         ranks = self.ranks if ranks is None else ranks
-        end = time.monotonic() + SECONDS
+        end = time.monotonic() + seconds
         while not all(set(kinds) & set(rank.said) for rank in ranks):
             if time.monotonic() > end:
                 said = {rank.number: rank.said for rank in ranks}
@@ -283,6 +312,36 @@ class Agent:
         self.await_all({WORLD_READY, REFUSED}, chosen)
         return self.refusals()
 
+    def become_shells(self, prepare, successor, seconds):
+        """Has all ranks become shells. What they have been asked before is void."""
+        if prepare in ("stop", "save"):
+            self.stop()
+        if prepare == "save":
+            assert self.save() == {}
+        self.epoch += 1
+        ranks = list(self.ranks)
+        if prepare == "request":
+            self.to_all(REQUEST)
+        begun = time.monotonic()
+        successor = successor or os.getpid()
+        self.to_all(BECOME_SHELL, ranks, signal=True, fields=[successor])
+        self.await_all({SHELL, REFUSED}, ranks, seconds)
+        shells = {
+            rank.number: [*rank.said[SHELL][1:3], 1e3 * (rank.heard - begun)]
+            for rank in ranks
+            if SHELL in rank.said
+        }
+        return {"shells": shells, "refused": self.refusals(), "agent": os.getpid()}
+
+    def end_shells(self, code):
+        """Obeys this order of the test."""
+        self.to_all(END_SHELL, list(self.ranks), fields=[code])
+        return {}
+
+    def connected(self):
+        """Obeys this order of the test."""
+        return {"connected": sum(rank.number >= 0 for rank in self.ranks)}
+
     def change_worlds(self, settings):
         """Obeys this order of the test."""
         self.stop()
@@ -365,7 +424,10 @@ class Agent:
     def obey(self, order, **arguments):
         """One order of the test."""
         obedience = {
+            "become_shells": self.become_shells,
             "change_worlds": self.change_worlds,
+            "connected": self.connected,
+            "end_shells": self.end_shells,
             "forget": self.forget,
             "freeze": self.freeze,
             "release": self.release,
@@ -380,12 +442,14 @@ class Agent:
             links = [rank.link for rank in self.ranks]
             ready, _, _ = select.select([self.listener, self.orders, *links], [], [])
             if self.orders in ready:
-                with self.orders.accept()[0] as client, client.makefile("rw") as order:
+                with self.orders.accept()[0] as client, client.makefile("rw") as stream:
+                    what = json.loads(stream.readline())
+                    self.notice_ends()
                     try:
-                        answer = self.obey(**json.loads(order.readline()))
+                        answer = self.obey(**what)
                     except RuntimeError as error:
                         answer = {"ready": [], "refused": {}, "error": str(error)}
-                    order.write(json.dumps(answer) + "\n")
+                    stream.write(json.dumps(answer) + "\n")
             else:
                 self.turn(0)
             began = began or bool(self.ranks)
@@ -417,6 +481,7 @@ def name_of(namespace):
 def main():
     """The program `ckptd --namespace NAME`; descriptor READY_PIPE takes a byte when it
     listens."""
+    os.setsid()  # what the launcher sends to its processes is not for the agent
     ready = fcntl.fcntl(READY_PIPE, fcntl.F_DUPFD_CLOEXEC, OF_RANK + 1)
     keep_free()
     path = Path(os.environ["CKPT_RUN_DIR"]) / name_of(sys.argv[2])

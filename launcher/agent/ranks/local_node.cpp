@@ -153,8 +153,8 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
         salvage_.kept(*session, message);
     } else if (message.type == CKPT_MSG_SHARED) {
         salvage_.shared(*session, message);
-    } else if (message.type == CKPT_MSG_WORLD_READY) { // this agent orders none
-        reject(Rejection::malformed, "a change of worlds that was not ordered");
+    } else if (message.type == CKPT_MSG_WORLD_READY || message.type == CKPT_MSG_SHELL) {
+        reject(Rejection::malformed, "a change of worlds, or a shell, that was not ordered");
     } else {
         note_cut(*session, message);
         if (events_ != nullptr) {

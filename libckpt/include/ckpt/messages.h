@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define CKPT_WIRE_MAGIC   0x574b4343u
-#define CKPT_WIRE_VERSION 14u
+#define CKPT_WIRE_VERSION 15u
 
 #define CKPT_RANKS_MOST (1u << 20) /* ranks of a job */
 
@@ -51,6 +51,8 @@ enum ckpt_message_type {
      * name */
     CKPT_MSG_SHARED = 17,
     CKPT_MSG_WORLD_READY = 18, /* the rank has changed worlds, and waits for RESUME */
+    CKPT_MSG_SHELL = 19,       /* fields: shell; the process is a shell. Answers BECOME_SHELL, and
+                                  comes first when a shell has found another agent */
 
     /* agent to rank */
     CKPT_MSG_WELCOME = 32, /* fields: welcome; text: the agent's own address, for JOIN */
@@ -75,6 +77,10 @@ enum ckpt_message_type {
     /* after READY: load another lower half, under another launcher. Carries a memory file with that
      * launcher's environment variables for this rank, each with a NUL after it */
     CKPT_MSG_CHANGE_WORLD = 49,
+    CKPT_MSG_BECOME_SHELL = 50, /* fields: become_shell; at any time: another process is the rank
+                                   now. Nobody but the launcher needs this one: it gives back all
+                                   that it has, and waits */
+    CKPT_MSG_END_SHELL = 51,    /* fields: end_shell; to a shell: end */
 };
 
 enum ckpt_sender {
@@ -252,6 +258,13 @@ struct ckpt_msg_shared {
     uint64_t kind; /* enum ckpt_shared_kind */
 };
 
+/* SHELL. */
+struct ckpt_msg_shell {
+    uint64_t rank;
+    uint64_t pid;
+    uint64_t resident; /* bytes of memory that it uses; 0: unknown */
+};
+
 /* WELCOME. */
 struct ckpt_msg_welcome {
     uint64_t restarted_from; /* number of the checkpoint, or 0 */
@@ -306,6 +319,18 @@ struct ckpt_msg_answer {
     uint64_t number; /* answers this ASK and the earlier ones; or CKPT_ANSWER_TO_ALL */
 };
 
+/* BECOME_SHELL. */
+struct ckpt_msg_become_shell {
+    uint64_t successor; /* pid of a process of this node that lives as long as the launch needs the
+                           shell: the one that is the rank now. Without an agent, the shell ends
+                           when it has ended */
+};
+
+/* END_SHELL. */
+struct ckpt_msg_end_shell {
+    uint64_t code; /* with which the process ends */
+};
+
 /* ---- A message ---------------------------------------------------------------------- */
 
 #define CKPT_MESSAGE_FIELDS 8u /* at most, in one message */
@@ -323,6 +348,7 @@ union ckpt_message_body {
     struct ckpt_msg_allowed allowed;
     struct ckpt_msg_cow_snapshot cow_snapshot;
     struct ckpt_msg_shared shared;
+    struct ckpt_msg_shell shell;
     struct ckpt_msg_welcome welcome;
     struct ckpt_msg_request request;
     struct ckpt_msg_run run;
@@ -333,6 +359,8 @@ union ckpt_message_body {
     struct ckpt_msg_watch watch;
     struct ckpt_msg_held held;
     struct ckpt_msg_answer answer;
+    struct ckpt_msg_become_shell become_shell;
+    struct ckpt_msg_end_shell end_shell;
     uint64_t field[CKPT_MESSAGE_FIELDS]; /* in the order of ckpt_message_formats */
 };
 
@@ -487,6 +515,10 @@ CKPT_FIELD(ckpt_msg_cow_snapshot, snapshot, 1);
 CKPT_FIELD(ckpt_msg_cow_snapshot, number, 2);
 CKPT_FIELD(ckpt_msg_cow_snapshot, interval, 3);
 CKPT_LAYOUT(ckpt_msg_shared, 1);
+CKPT_LAYOUT(ckpt_msg_shell, 3);
+CKPT_FIELD(ckpt_msg_shell, rank, 0);
+CKPT_FIELD(ckpt_msg_shell, pid, 1);
+CKPT_FIELD(ckpt_msg_shell, resident, 2);
 CKPT_LAYOUT(ckpt_msg_welcome, 2);
 CKPT_FIELD(ckpt_msg_welcome, restarted_from, 0);
 CKPT_FIELD(ckpt_msg_welcome, pid, 1);
@@ -503,6 +535,8 @@ CKPT_LAYOUT(ckpt_msg_freeze, 1);
 CKPT_LAYOUT(ckpt_msg_watch, 1);
 CKPT_LAYOUT(ckpt_msg_held, 1);
 CKPT_LAYOUT(ckpt_msg_answer, 1);
+CKPT_LAYOUT(ckpt_msg_become_shell, 1);
+CKPT_LAYOUT(ckpt_msg_end_shell, 1);
 
 #undef CKPT_LAYOUT
 #undef CKPT_FIELD

@@ -56,6 +56,12 @@
  *   CHANGE_WORLD ---->      after READY, to all ranks: it brings the launcher's variables
  *            <----  WORLD_READY, or REFUSED if the rank is still in its old world
  *
+ * At any time, if another process is the rank from now on (docs/protocol.md, section 5):
+ *
+ *   BECOME_SHELL ---->      with a signal
+ *            <----  SHELL   it has no memory, thread or file of the rank any more
+ *   END_SHELL    ---->      the launcher may see its end
+ *
  * A rank that refuses temporarily because its program asked it to refuse:
  *
  *            <----  REFUSED after REQUEST, SAVE or CUT

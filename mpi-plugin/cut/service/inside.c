@@ -17,6 +17,7 @@
 #include "cut/service/world.h"
 #include "handles/kinds.h"
 #include "link/agent_link.h"
+#include "link/shell_order.h"
 #include "runtime/callback.h"
 #include "task/threads.h"
 
@@ -186,6 +187,7 @@ static int inside_collective(void)
 
 void ckpt_notify(int in_lower)
 {
+    ckpt_shell_look();
     if (ckpt_multiple) {
         return; /* the service thread polls its connection anyway */
     }

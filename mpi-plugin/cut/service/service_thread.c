@@ -13,6 +13,7 @@
 #include "base/invariant.h"
 #include "cut/service/attach.h"
 #include "link/agent_link.h"
+#include "link/shell_order.h"
 #include "runtime/crossing.h"
 #include "sys/syscall.h"
 #include "task/busy.h"
@@ -100,6 +101,7 @@ static void *serve(void *unused)
     (void)ckpt_sys_futex(&thread.attached, FUTEX_WAKE_PRIVATE, 1, NULL);
     thread.tid = ckpt_sys_gettid();
     while (ms != END) {
+        ckpt_shell_look(); /* without the lock: another thread may have it for ever */
         ms = ckpt_service_turn();
         if (ms != END) {
             wait_for_message(ms);
