@@ -124,7 +124,8 @@ Launch::Launch(LaunchOptions options, const std::filesystem::path &libraries)
       server_(loop_, server_command(options_, libraries), own_environment(),
               signals_.mask_before(),
               {[this](const world::Message &message) { received(message); },
-               [this](const std::string &why) { server_gone(why); }})
+               [this](const std::string &why) { server_gone(why); }}),
+      start_by_(steady_clock::now() + options_.start_limit)
 {
     if (options_.keeps_going) {
         adopted_.emplace();
@@ -381,7 +382,7 @@ void Launch::kill_overdue()
 
 Launch::Time Launch::next_turn() const
 {
-    Time next = steady_clock::now() + std::chrono::hours(1);
+    Time next = has_started_ ? steady_clock::now() + std::chrono::hours(1) : start_by_;
 
     for (const auto &[rank, running] : ranks_) {
         next = std::min(next, running.kill_at.value_or(next));
@@ -405,10 +406,20 @@ bool Launch::is_over()
     return is_ending_ ? !adopted_->has_living() : !adopted_->has_any();
 }
 
+/* A rank that never calls MPI_Init is no failure, but without a world no rank can. */
+void Launch::give_up_late_server()
+{
+    if (!has_started_ && obstacle_.empty() && steady_clock::now() >= start_by_) {
+        obstacle_ = fmt::format("ckpt-world has not started within {} s",
+                                std::chrono::duration<double>(options_.start_limit).count());
+    }
+}
+
 int Launch::run()
 {
     while (!is_over()) {
         loop_.turn(next_turn());
+        give_up_late_server();
         kill_overdue();
     }
     if (!obstacle_.empty()) {

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -28,6 +29,8 @@ struct LaunchOptions {
     std::string pmix; /* PMIx library of the server */
     /* No end of a rank ends other ranks. */
     bool keeps_going = false;
+    /* Time for ckpt-world to start and to make the world known. */
+    std::chrono::milliseconds start_limit = std::chrono::seconds(60);
     std::vector<std::string> program;
 };
 
