@@ -125,6 +125,7 @@ Launch::Launch(LaunchOptions options, const std::filesystem::path &libraries)
               signals_.mask_before(),
               {[this](const world::Message &message) { received(message); },
                [this](const std::string &why) { server_gone(why); }}),
+      processors_(bind_ranks(options_.bind_to, options_.ranks)), /* while the server starts */
       start_by_(steady_clock::now() + options_.start_limit)
 {
     if (options_.keeps_going) {
@@ -202,6 +203,7 @@ void Launch::start_rank(int rank, const std::vector<std::string> &variables)
     start.program = options_.program;
     start.environment = merged(environment_, variables);
     start.directory = options_.directory;
+    start.processors = processors_.at(static_cast<std::size_t>(rank));
     start.mask = signals_.mask_before();
     start.input = rank == 0 ? STDIN_FILENO : -1;
     const Fd endpoint = std::move(endpoints_[rank]);
@@ -361,7 +363,7 @@ void Launch::end_all()
     }
 }
 
-/* Kills what has not ended in time. */
+/* Kills processes that SIGTERM has not ended in time. */
 void Launch::kill_overdue()
 {
     const auto now = steady_clock::now();
@@ -406,7 +408,7 @@ bool Launch::is_over()
     return is_ending_ ? !adopted_->has_living() : !adopted_->has_any();
 }
 
-/* A rank that never calls MPI_Init is no failure, but without a world no rank can. */
+/* Ranks need not call MPI_Init, but they need a world for it. */
 void Launch::give_up_late_server()
 {
     if (!has_started_ && obstacle_.empty() && steady_clock::now() >= start_by_) {
