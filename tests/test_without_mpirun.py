@@ -4,6 +4,7 @@
 import contextlib
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -95,6 +96,25 @@ def test_every_rank_runs_once_with_its_variables(lab):
     assert job.finish() == 0, job.lines
     said = sorted(line for line in job.lines if " of " in line)
     assert said == [f"{rank} of {RANKS}: -n 7" for rank in range(RANKS)]
+
+
+def test_ranks_are_bound_as_requested(lab):
+    """To processors that the launch may use; by default as mpirun does."""
+    allowed = sorted(os.sched_getaffinity(0))
+    if len(allowed) < 2:
+        pytest.skip("there is one processor")
+    show = [sys.executable, "-c", "import os; print('on', *sorted(os.sched_getaffinity(0)))"]
+    for what, unbound in ("none", True), ("core", False), ("", False):
+        options = ["--bind-to", what] if what else []
+        job = start(lab, *show, options=options, ranks=2)
+        assert job.finish() == 0, job.lines
+        sets = [set(map(int, line.split()[1:])) for line in job.lines if line.startswith("on ")]
+        assert len(sets) == 2 and set.union(*sets) <= set(allowed)
+        assert (sets[0] & sets[1] == set(allowed)) == unbound
+        assert bool(sets[0] & sets[1]) == unbound
+    job = start(lab, *show, ranks=4 * len(allowed))
+    assert job.finish() == 0, job.lines
+    assert all(line == " ".join(map(str, ["on", *allowed])) for line in job.lines)
 
 
 def test_dashes_may_be_left_out(lab):

@@ -26,9 +26,9 @@ class Adopted
 
     /* Looks for frozen copies among the children of this process. */
     void look();
-    /* Whether there is one that is frozen, or has come to life. */
+    /* Whether a copy exists, frozen or alive. */
     bool has_any() const { return !copies_.empty(); }
-    /* Whether there is one that has come to life. */
+    /* Whether a copy has come to life. */
     bool has_living() const;
     /* Reaps a child that has ended. */
     void reap(pid_t process);

@@ -8,11 +8,13 @@
 #include "common/invariant.hpp"
 #include "common/pidfd.hpp"
 
+#include <algorithm>
 #include <cerrno>
 
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,6 +42,22 @@ bool take_input(int input)
     return source == STDIN_FILENO || (source >= 0 && dup2(source, STDIN_FILENO) >= 0);
 }
 
+/* Returns whether this process may run only on these processors from now on, otherwise sets
+ * errno. */
+bool run_on(const std::vector<int> &processors)
+{
+    if (processors.empty()) {
+        return true;
+    }
+    const int count = *std::ranges::max_element(processors) + 1;
+    const std::size_t size = CPU_ALLOC_SIZE(count);
+    std::vector<cpu_set_t> set(size / sizeof(cpu_set_t) + 1); /* all clear */
+    for (int processor : processors) {
+        CPU_SET_S(static_cast<std::size_t>(processor), size, set.data());
+    }
+    return sched_setaffinity(0, size, set.data()) == 0;
+}
+
 /* Runs in the child. Writes errno to `report` if something fails. */
 [[noreturn]] void become(const ChildStart &start, int report)
 {
@@ -49,7 +67,7 @@ bool take_input(int input)
     (void)setpgid(0, 0); /* cannot fail for a new process */
 
     (void)close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC); /* Linux 5.11 */
-    if (take_input(start.input) &&
+    if (take_input(start.input) && run_on(start.processors) &&
         (start.endpoint < 0 || fcntl(start.endpoint, F_SETFD, 0) == 0) &&
         (start.directory.empty() || chdir(start.directory.c_str()) == 0) &&
         sigprocmask(SIG_SETMASK, &start.mask, nullptr) == 0) {

@@ -21,10 +21,11 @@ namespace ckpt::launch
 struct ChildStart {
     std::vector<std::string> program; /* argv; the first word is looked up in PATH */
     std::vector<std::string> environment;
-    std::filesystem::path directory; /* empty: that of this process */
-    sigset_t mask;                   /* blocked signals */
-    int input = -1;                  /* its standard input; -1: /dev/null */
-    int endpoint = -1;               /* another descriptor that it inherits; -1: none */
+    std::filesystem::path directory;  /* empty: that of this process */
+    sigset_t mask;                    /* blocked signals */
+    int input = -1;                   /* its standard input; -1: /dev/null */
+    std::vector<int> processors = {}; /* on which it may run; empty: as this process */
+    int endpoint = -1;                /* another descriptor that it inherits; -1: none */
 };
 
 class ChildProcess

@@ -97,7 +97,9 @@ Launch::Launch(LaunchOptions options, const std::filesystem::path &libraries)
       server_(loop_, server_command(options_, libraries), world::environment_without_launcher(),
               signals_.mask_before(),
               {[this](const world::Message &message) { received(message); },
-               [this](const std::string &why) { server_gone(why); }})
+               [this](const std::string &why) { server_gone(why); }}),
+      processors_(bind_ranks(options_.bind_to, options_.ranks)), /* while the server starts */
+      start_by_(steady_clock::now() + options_.start_limit)
 {
     if (options_.keeps_going) {
         adopted_.emplace();
@@ -174,6 +176,7 @@ void Launch::start_rank(int rank, const std::vector<std::string> &variables)
     start.program = options_.program;
     start.environment = world::merged(environment_, variables);
     start.directory = options_.directory;
+    start.processors = processors_.at(static_cast<std::size_t>(rank));
     start.mask = signals_.mask_before();
     start.input = rank == 0 ? STDIN_FILENO : -1;
     const Fd endpoint = std::move(endpoints_[rank]);
@@ -333,7 +336,7 @@ void Launch::end_all()
     }
 }
 
-/* Kills what has not ended in time. */
+/* Kills processes that SIGTERM has not ended in time. */
 void Launch::kill_overdue()
 {
     const auto now = steady_clock::now();
@@ -354,7 +357,7 @@ void Launch::kill_overdue()
 
 Launch::Time Launch::next_turn() const
 {
-    Time next = steady_clock::now() + std::chrono::hours(1);
+    Time next = has_started_ ? steady_clock::now() + std::chrono::hours(1) : start_by_;
 
     for (const auto &[rank, running] : ranks_) {
         next = std::min(next, running.kill_at.value_or(next));
@@ -378,10 +381,20 @@ bool Launch::is_over()
     return is_ending_ ? !adopted_->has_living() : !adopted_->has_any();
 }
 
+/* Ranks need not call MPI_Init, but they need a world for it. */
+void Launch::give_up_late_server()
+{
+    if (!has_started_ && obstacle_.empty() && steady_clock::now() >= start_by_) {
+        obstacle_ = fmt::format("ckpt-world has not started within {} s",
+                                std::chrono::duration<double>(options_.start_limit).count());
+    }
+}
+
 int Launch::run()
 {
     while (!is_over()) {
         loop_.turn(next_turn());
+        give_up_late_server();
         kill_overdue();
     }
     if (!obstacle_.empty()) {

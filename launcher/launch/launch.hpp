@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace ckpt::launch
 {
@@ -27,8 +28,8 @@ class Launch
 
     /* Runs the ranks. Returns the exit code: that of the rank that failed first (128 + signal),
      * 128 + signal if this process was asked to end, otherwise 0. Throws Error if the ranks
-     * cannot be started. With keeps_going it returns when no rank lives, nor a process that may
-     * take the place of one that failed (adopted.hpp). */
+     * cannot be started, or not within the limit. With keeps_going it also waits for copies
+     * that may replace a rank that has failed (adopted.hpp). */
     int run();
 
   private:
@@ -55,6 +56,7 @@ class Launch
     void end_all();
     void kill_overdue();
     bool is_over();
+    void give_up_late_server();
     Time next_turn() const;
 
     const LaunchOptions options_;
@@ -62,11 +64,13 @@ class Launch
     EventLoop loop_;
     SignalDescriptor signals_;
     WorldServer server_;
-    std::optional<Adopted> adopted_; /* if it keeps going */
-    std::map<int, Fd> endpoints_;    /* by rank, until it is started */
-    std::map<int, Running> ranks_;   /* by rank */
-    std::set<int> connected_;        /* ranks between MPI_Init and MPI_Finalize */
-    std::set<int> lost_;             /* ranks that have gone without MPI_Finalize */
+    std::optional<Adopted> adopted_;                 /* if it keeps going */
+    const std::vector<std::vector<int>> processors_; /* by rank */
+    std::map<int, Fd> endpoints_;                    /* by rank, until it is started */
+    std::map<int, Running> ranks_;                   /* by rank */
+    std::set<int> connected_;                        /* ranks between MPI_Init and MPI_Finalize */
+    std::set<int> lost_;                             /* ranks that have gone without MPI_Finalize */
+    const Time start_by_;                            /* the ranks */
     bool has_started_ = false;
     bool is_ending_ = false;          /* all ranks are to end */
     std::string obstacle_;            /* why the ranks cannot be started */

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdlib>
+#include <map>
 
 namespace ckpt::launch
 {
@@ -16,6 +17,11 @@ namespace
 {
 
 constexpr int most_ranks = 65535; /* PMIx numbers the ranks of a node with 16 bits */
+
+const std::map<std::string, BindTo> bindings = {{"core", BindTo::core},
+                                                {"numa", BindTo::numa},
+                                                {"socket", BindTo::socket},
+                                                {"none", BindTo::none}};
 
 /* -x NAME passes on a variable of this process. The ranks inherit all variables anyway. */
 void drop_inherited(std::vector<std::string> &variables)
@@ -37,6 +43,8 @@ LaunchOptions parse_options(int argc, char **argv)
     app.add_option("-x", options.variables, "Variable of the ranks: NAME=VALUE, or NAME")
         ->allow_extra_args(false);
     app.add_option("--wdir", options.directory, "Working directory of the ranks");
+    app.add_option("--bind-to", options.bind_to, "core, numa, socket or none")
+        ->transform(CLI::CheckedTransformer(bindings));
     app.add_option("--pmix", options.pmix, "PMIx library")->default_val("libpmix.so.2");
     app.add_flag("--keep-going", options.keeps_going, "The end of a rank ends no other rank")
         ->envname(keep_going_variable);

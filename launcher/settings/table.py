@@ -814,6 +814,34 @@ on this node, without
 """,
     ),
     Setting(
+        "--bind-to",
+        on=("run",),
+        type="word",
+        value="WHAT",
+        words=("core", "numa", "socket", "none"),
+        readers=(LAUNCHER,),
+        restart=RECORDED,
+        help="What each rank is bound to, with -n: core, numa, socket or none",
+        manual="""\
+With
+.Fl n :
+bind each rank to a
+.Ql core ,
+to the processors of a NUMA node
+.Pq Ql numa
+or of a
+.Ql socket ,
+or to nothing
+.Pq Ql none .
+Without this option, at most two ranks are bound to cores, and more to NUMA nodes, or to sockets if
+there are more of those.
+If there are more ranks than cores, none is bound.
+Only processors on which
+.Nm ckpt run
+may run itself are used.
+""",
+    ),
+    Setting(
         "--spares",
         on=("run",),
         type="number",

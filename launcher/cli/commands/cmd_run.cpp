@@ -42,6 +42,7 @@ class RunCommand : public Command
         app.prefix_command(); /* with -n */
         settings_.declare(app);
         add_option(app, "--ranks", ranks_);
+        add_option(app, "--bind-to", bind_to_);
         add_option(app, "--max-restarts", limits_.restarts);
         add_option(app, "--files", files_);
         add_option(app, "--back-off", back_off_);
@@ -61,6 +62,9 @@ class RunCommand : public Command
             stop_with(exit_usage,
                       "run: give the command after --: ckpt run -- mpirun "
                       "-np 2 ./app");
+        }
+        if (ranks_ == 0 && !bind_to_.empty()) {
+            stop_with(exit_usage, "run: --bind-to needs -n: the command binds its ranks itself");
         }
         const Words command = ranks_ > 0 ? with_launcher(words) : words;
         batch_.check();
@@ -90,6 +94,9 @@ class RunCommand : public Command
         }
         look_at_program(program[0]);
         Words command = {library_directory() / "ckpt-launch", "-n", std::to_string(ranks_)};
+        if (!bind_to_.empty()) {
+            command.insert(command.end(), {"--bind-to", bind_to_});
+        }
         command.insert(command.end(), program.begin(), program.end());
         return command;
     }
@@ -223,7 +230,8 @@ class RunCommand : public Command
     RestartPolicy::Limits limits_;
     std::string back_off_;
     bool no_fresh_start_ = false;
-    int ranks_ = 0; /* 0: the command starts them */
+    int ranks_ = 0;       /* 0: the command starts them */
+    std::string bind_to_; /* empty: by the number of ranks */
     std::size_t spares_ = 0;
     std::size_t min_nodes_ = 0;
     std::string swap_signals_;

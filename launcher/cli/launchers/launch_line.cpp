@@ -191,7 +191,7 @@ const std::map<std::string_view, std::string_view> srun_synonyms = {
 };
 
 /* ckpt-launch; all options take a value (launch/launch_options.hpp). */
-const std::set<std::string_view> ckpt_options = {"n", "np", "pmix", "wdir", "x"};
+const std::set<std::string_view> ckpt_options = {"bind-to", "n", "np", "pmix", "wdir", "x"};
 
 std::string one_name(
     const std::map<std::string_view, std::string_view> &synonyms,

@@ -19,7 +19,7 @@ const std::set<std::string> open_mpi_only = {
     "mca", "np", "omca", "oversubscribe", "personality",
     "pmixmca", "prtemca", "q", "quiet", "tune",
     "use-hwthread-cpus"};
-const std::set<std::string> ckpt_only = {"np", "pmix"};
+const std::set<std::string> ckpt_only = {"bind-to", "np", "pmix"};
 const std::set<std::string> hydra_only = {
     "disable-auto-cleanup", "genvall", "envall", "memory-alloc-kinds", "np",
     "print-all-exitcodes"};

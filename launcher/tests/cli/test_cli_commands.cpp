@@ -160,6 +160,8 @@ TEST_F(Options, AreChecked)
         {"run", "--"},
         {"run", "mpirun"},
         {"run", "--max-restarts", "-1", "--", "true"},
+        {"run", "--bind-to", "core", "--", "mpirun", "true"},
+        {"run", "-n", "2", "--bind-to", "hwthread", "true"},
         {"run", "--name", "a b", "--", "true"},
         {"run", "--spares", "1", "--", "true"},
         {"run", "--spares", "2", "--", "mpirun", "--host", "a,b", "true"},

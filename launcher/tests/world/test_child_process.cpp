@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <string>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -79,11 +80,22 @@ TEST(ChildProcess, HasTheGivenSignalMask)
 
 TEST(ChildProcess, SignalsReachItsChildren)
 {
-    ChildProcess child(shell("trap 'wait; exit 5' TERM; (trap 'exit 0' TERM; kill -USR1 $PPID; "
-                             "while :; do sleep 1; done) & while :; do wait; done"));
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    const Fd news(ends[0]);
+    Fd end(ends[1]);
+    ChildStart start = shell("trap 'wait; exit 5' TERM; (trap 'exit 0' TERM; echo >/proc/self/fd/" +
+                             std::to_string(end.get()) +
+                             "; while :; do sleep 1; done) & while :; do wait; done");
+    start.endpoint = end.get();
+    ChildProcess child(start);
+    end.reset();
+    char ready;
+    ASSERT_EQ(read(news.get(), &ready, 1), 1);
     child.signal(SIGTERM);
     const int status = child.await_status(longest);
-    EXPECT_TRUE(WIFEXITED(status) || WIFSIGNALED(status));
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 5);
     EXPECT_EQ(kill(-child.pid(), 0), -1); /* its group is empty */
     EXPECT_EQ(errno, ESRCH);
 }

@@ -43,8 +43,14 @@ TEST(LaunchOptions, ValuesMayHaveAnyCharacter)
 {
     const auto options = parsed({"-x", "A=--b", "-x", "C=", "-x", "HOME", "-n", "1", "p"});
 
+    EXPECT_EQ(options.bind_to, BindTo::automatic);
     EXPECT_EQ(options.variables, (Words{"A=--b", "C="})); /* HOME is inherited anyway */
     EXPECT_EQ(options.pmix, "libpmix.so.2");
+}
+
+TEST(LaunchOptions, RanksAreBound)
+{
+    EXPECT_EQ(parsed({"-n", "2", "--bind-to", "numa", "./app"}).bind_to, BindTo::numa);
 }
 
 TEST(LaunchOptionsDeathTest, WrongLinesEndWithTwo)
@@ -53,6 +59,7 @@ TEST(LaunchOptionsDeathTest, WrongLinesEndWithTwo)
                                                            {"-n", "2"},
                                                            {"-n", "0", "./app"},
                                                            {"-n", "x", "./app"},
+                                                           {"-n", "2", "--bind-to", "x", "./app"},
                                                            {"-n", "2", "--unknown", "./app"}}) {
         EXPECT_EXIT((void)parsed(words), testing::ExitedWithCode(2), "") << words.back();
     }
