@@ -44,12 +44,12 @@ def await_copies(lab, job):
     return non_mpi.wait_until(job, are_kept)
 
 
-def kill_ranks(lab, job, seed, longest):
-    """Kills a random rank after random times of up to `longest` seconds, as long as the job runs.
-    Returns the number of kills."""
+def kill_ranks(lab, job, seed, longest, most):
+    """Kills a random rank after random times of up to `longest` seconds, `most` times at most, as
+    long as the job runs. Returns the number of kills."""
     chance = random.Random(seed)
     kills = 0
-    while job.run_on(chance.uniform(0, longest)):
+    while kills < most and job.run_on(chance.uniform(0, longest)):
         ranks = ranks_of(lab)
         if ranks:
             with contextlib.suppress(ProcessLookupError):
@@ -71,14 +71,15 @@ def nobody_is_left(lab, job):
     return processes.wait_until_gone([pid for pid in started if pid != job.pid], TIMEOUT)
 
 
-def run(lab, program, native, seed, interval="0.5s", longest=2.0):
+# pylint: disable-next=too-many-arguments,too-many-positional-arguments
+def run(lab, program, native, seed, interval="0.5s", longest=2.0, most=1000):
     """Runs a program to its end under kills; its answer must be the native one. Returns the number
     of kills, of recoveries in place, and the reasons for restarts."""
     job = start(lab, program, interval)
     began = time.monotonic()
     await_copies(lab, job)
-    kills = kill_ranks(lab, job, seed, longest)
-    job.succeed()
+    kills = kill_ranks(lab, job, seed, longest, most)
+    job.succeed(10 * native.seconds + TIMEOUT)
     answer = lab.answer(program, job)
     assert answer == native.answer, f"{answer} instead of {native.answer}"
     assert nobody_is_left(lab, job)

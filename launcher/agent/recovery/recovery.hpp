@@ -103,7 +103,7 @@ class Recovery
     int dead_ = -1; /* the rank whose death began it */
     Clock::time_point began_;
     std::uint64_t number_ = 0;         /* of the checkpoint */
-    int attempts_ = 0;    /* to thaw the copies, of this failure */
+    int attempts_ = 0;                 /* to thaw the copies, of this failure */
     std::string trouble_;              /* why the copies do not live; look() acts on it */
     std::map<int, Process> processes_; /* by rank */
     bool has_streams_of_ended_ = false;
