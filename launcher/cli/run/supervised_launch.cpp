@@ -460,7 +460,8 @@ void SupervisedLaunch::recovered(int rank, std::uint64_t number, double seconds)
 {
     has_recovered_ = true;
     fmt::print(stderr,
-               "ckpt: rank {} has died; all ranks have gone back to checkpoint {} in place, in {}\n",
+               "ckpt: rank {} has died; all ranks have gone back to checkpoint {} in place, in "
+               "{}\n",
                rank, number, format_seconds(seconds));
 }
 
