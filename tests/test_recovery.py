@@ -98,14 +98,31 @@ def test_job_is_restarted_if_the_agent_dies(lab, fault):
     assert recoveries.nobody_is_left(lab, job)
 
 
+@pytest.mark.parametrize("how", ["signal", "checkpoint"])
+def test_job_that_is_to_end_does_not_come_back(lab, how):
+    """Its ranks end because somebody has asked for that."""
+    program = programs.traffic(0, 2, lab.work / "stop")
+    job = recoveries.start(lab, program)
+    job.wait_for(program.progress)
+    non_mpi.save(lab)
+    recoveries.await_copies(lab, job)
+    if how == "signal":
+        job.process.send_signal(signal.SIGTERM)
+    else:
+        assert lab.ckpt("checkpoint", "--kill", non_mpi.name(lab)).returncode == 0
+    assert job.finish() == (128 + signal.SIGTERM if how == "signal" else 75), job.lines
+    assert not [line for line in job.lines if recoveries.RECOVERED.search(line)], job.lines
+    assert recoveries.nobody_is_left(lab, job)
+
+
 def test_what_ranks_share_is_restarted(lab):
-    """Windows of shared memory have changed since the checkpoint: no copies are kept."""
+    """Windows of shared memory have changed since the checkpoint."""
     program = programs.lookout(0, 4, lab.work / "stop")
     job = recoveries.start(lab, program)
     job.wait_for(program.progress)
     non_mpi.save(lab)
     kill_one(lab, job, 1)
-    job.wait_for("does not recover in place: no checkpoint whose copies are kept")
+    job.wait_for(r"does not recover in place: rank \d: memory .* is not as it was")
     job.wait_for(program.progress)
     (lab.work / "stop").touch()
     assert any(line.startswith("OK ") for line in job.succeed())

@@ -213,6 +213,7 @@ void Supervisor::rank_event(Agent &agent, const std::string &type, const json &f
         watch_.rank_not_salvaged(rank, frame.at("why"), now);
     } else if (type == "recovering") {
         watch_.rank_recovering(rank);
+        agent.stream->send({{"type", "recover"}, {"allowed", !hooks_.is_asked_to_end()}});
     } else if (type == "recovered") {
         watch_.rank_recovered(rank);
         if (const std::uint64_t number = frame.at("number"); number != 0) {

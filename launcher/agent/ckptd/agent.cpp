@@ -124,6 +124,7 @@ LocalNode::Hooks Agent::local_hooks()
     };
     hooks.salvage = [this](const SalvageEvent &news) { salvage(news); };
     hooks.committed = [this] { recovery_.committed(); };
+    hooks.kills = [this] { recovery_.stop(); };
     hooks.refused_to_thaw = [this](pid_t process, const std::string &why) {
         recovery_.refused(process, why);
     };
@@ -283,12 +284,11 @@ void Agent::supervise()
         if (order.at("type") == "request") {
             request(first_of_supervisor + order.at("number").get<ClientId>(),
                     order.at("request").get<control::Request>());
+        } else if (order.at("type") == "recover") {
+            recovery_.answered(order.at("allowed"));
         } /* else: from a newer version */
     };
-    hooks.over = [this](const std::string &) {
-        recovery_.stop();
-        local_.kill();
-    };
+    hooks.over = [this](const std::string &) { local_.kill(); };
     supervisor_ = std::make_unique<SupervisorLink>(loop_, caller_, local_, settings_,
                                                    rejected_, std::move(hooks));
 }
@@ -433,9 +433,9 @@ Recovery::Hooks Agent::recovery_hooks()
         return fmt::format("{}/{}", coordinator_ ? coordinator_->job() : "?", number);
     };
     hooks.news = [this](const SalvageEvent &news) { salvage(news); };
+    hooks.is_supervised = [this] { return supervisor_ && supervisor_->is_connected(); };
     hooks.aborted = [this](int rank, int code) {
         spdlog::warn("rank {} has called MPI_Abort with code {}", rank, code);
-        recovery_.stop();
         local_.kill();
     };
     return hooks;

@@ -887,6 +887,7 @@ void LocalNode::give_up()
 void LocalNode::kill()
 {
     salvage_.stop();
+    hooks_.kills();
     for (auto &[rank, session] : ranks_) {
         session->kill();
     }

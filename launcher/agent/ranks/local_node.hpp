@@ -51,6 +51,8 @@ class LocalNode : public Node
         std::function<void(const SalvageEvent &)> salvage = [](const SalvageEvent &) {};
         /* A checkpoint is committed. */
         std::function<void()> committed = [] {};
+        /* All ranks are about to be ended, on request. */
+        std::function<void()> kills = [] {};
         /* The frozen copy with this process id refuses to become the rank. */
         std::function<void(pid_t process, const std::string &why)> refused_to_thaw =
             [](pid_t, const std::string &) {};

@@ -31,6 +31,8 @@ namespace
 
 /* From the order to live to the last HELLO. MPI_Init of a new world has no limit of its own. */
 constexpr auto longest_thaw = std::chrono::seconds(30);
+/* From `recovering` to the answer. */
+constexpr auto longest_answer = std::chrono::seconds(5);
 
 /* Worlds that the ranks try to enter after one failure. */
 constexpr int most_attempts = 3;
@@ -53,7 +55,10 @@ Recovery::Recovery(EventLoop &loop, LocalNode &local, const Settings &settings, 
     : loop_(loop), local_(local), settings_(settings), hooks_(std::move(hooks)),
       library_(settings.keeps_copies ? library_of_environment() : std::string()),
       worlds_(loop, settings, {[this](int rank, int code) { hooks_.aborted(rank, code); }}),
-      timer_(loop, [this] { trouble_ = "the copies of the ranks do not come to life"; })
+      timer_(loop, [this] {
+          trouble_ = phase_ == Phase::awaiting ? "ckpt run does not answer"
+                                               : "the copies of the ranks do not come to life";
+      })
 {
 }
 
@@ -147,6 +152,9 @@ std::string Recovery::obstacle(int rank) const
     if (!local_.kept_copies().is_complete(rank_count_)) {
         return "copies of ranks have ended";
     }
+    if (!hooks_.is_supervised()) {
+        return "ckpt run has gone";
+    }
     const std::string why = local_.obstacle_without(rank);
     return why.empty() ? worlds_.obstacle() : why;
 }
@@ -166,7 +174,21 @@ void Recovery::rank_gone(int rank)
     began_ = Clock::now();
     dead_ = rank;
     phase_ = Phase::awaiting;
+    is_allowed_ = false;
+    timer_.start(longest_answer);
     hooks_.news({SalvageEvent::Kind::recovering, rank, 0, 0, {}});
+}
+
+/* A program that is asked to end may still write its last results. */
+void Recovery::answered(bool is_allowed)
+{
+    if (phase_ == Phase::awaiting && !is_allowed) {
+        fail("the end of the job was requested");
+    }
+    is_allowed_ = is_allowed;
+    if (phase_ == Phase::awaiting) {
+        timer_.stop();
+    }
 }
 
 /* The survivors' state is of no use any more. They must have ended before files are rolled back. */
@@ -195,7 +217,10 @@ bool Recovery::all_have_ended() const
 
 void Recovery::look()
 {
-    if (phase_ == Phase::awaiting && !processes_.at(dead_).process) {
+    if (phase_ == Phase::awaiting && !trouble_.empty()) {
+        fail(std::exchange(trouble_, {}));
+    }
+    if (phase_ == Phase::awaiting && is_allowed_ && !processes_.at(dead_).process) {
         end_others();
     }
     if (phase_ == Phase::ending && all_have_ended() && hooks_.is_settled()) {
@@ -278,6 +303,7 @@ void Recovery::refused(pid_t process, const std::string &why)
     for (const auto &[rank, thawing] : thawing_) {
         if (thawing->pid() == process) {
             trouble_ = fmt::format("rank {}: {}", rank, why);
+            attempts_ = most_attempts; /* its twin would refuse, too */
         }
     }
 }
@@ -328,6 +354,7 @@ void Recovery::settle()
     thawing_.clear();
     trouble_.clear();
     phase_ = Phase::idle;
+    is_allowed_ = false;
     attempts_ = 0;
     dead_ = -1;
 }

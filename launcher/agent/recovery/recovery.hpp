@@ -37,7 +37,9 @@ class Recovery
             roll_back;
         /* Name of a checkpoint, for messages. */
         std::function<std::string(std::uint64_t number)> name;
-        std::function<void(const SalvageEvent &news)> news;
+        std::function<void(const SalvageEvent &news)> news; /* to `ckpt run` */
+        /* Whether `ckpt run` is there to answer `recovering`. */
+        std::function<bool()> is_supervised;
         /* A rank of a new world has called MPI_Abort. */
         std::function<void(int rank, int code)> aborted;
     };
@@ -51,6 +53,8 @@ class Recovery
     /* A rank has connected; has disconnected, though its process may live on. */
     void rank_here(const RankSession &rank);
     void rank_gone(int rank);
+    /* `ckpt run` has answered `recovering`: whether nobody has asked for the end of the job. */
+    void answered(bool is_allowed);
     /* A checkpoint is committed: prepares the next world. */
     void committed();
     /* The copy that this process is refuses to live. */
@@ -66,7 +70,7 @@ class Recovery
     using Clock = std::chrono::steady_clock;
     enum class Phase {
         idle,
-        awaiting, /* the end of the process of a rank that has disconnected */
+        awaiting, /* the end of a rank that has disconnected, and the answer of `ckpt run` */
         ending,   /* of all other ranks, and of a checkpoint that is under way */
         rolling_back,
         thawing
@@ -96,13 +100,14 @@ class Recovery
     Hooks hooks_;
     const std::string library_; /* PMIx library of new worlds; "": no worlds */
     WorldService worlds_;
-    LoopTimer timer_; /* limit for the copies to become ranks */
+    LoopTimer timer_; /* limit for an answer, and for the copies to become ranks */
     Phase phase_ = Phase::idle;
     bool is_stopped_ = false;
     int rank_count_ = 0;
     int dead_ = -1; /* the rank whose death began it */
     Clock::time_point began_;
-    std::uint64_t number_ = 0;         /* of the checkpoint */
+    std::uint64_t number_ = 0; /* of the checkpoint */
+    bool is_allowed_ = false;
     int attempts_ = 0;                 /* to thaw the copies, of this failure */
     std::string trouble_;              /* why the copies do not live; look() acts on it */
     std::map<int, Process> processes_; /* by rank */

@@ -64,6 +64,7 @@ class SupervisorLink
     void leave() { send({{"type", "leave"}}); }
 
     void send(const nlohmann::json &frame);
+    bool is_connected() const { return peer_ && peer_->connected(); }
     bool idle() const
     {
         return !is_reading_ && (!peer_ || peer_->idle()) && ended_.idle() && !awaits_cause_;
