@@ -119,11 +119,7 @@ static void make_signals(void)
     const struct sigaction action = {.sa_handler = tick, .sa_flags = SA_RESTART};
     const struct itimerspec often = {{0, 10000000}, {0, 10000000}};
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
-    sigset_t blocked;
 
-    sigemptyset(&blocked);
-    sigaddset(&blocked, SIGUSR2);
-    CHECK(pthread_sigmask(SIG_BLOCK, &blocked, NULL) == 0);
     CHECK(sigqueue(getpid(), SIGUSR2, (union sigval){.sival_int = 42}) == 0);
     CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
     CHECK(timer_create(CLOCK_MONOTONIC, &event, &own.timer) == 0);
@@ -243,12 +239,23 @@ static void make_more(const char *what)
     }
 }
 
+/* Threads of the MPI library inherit it. */
+static void block_signal(void)
+{
+    sigset_t blocked;
+
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR2);
+    CHECK(pthread_sigmask(SIG_BLOCK, &blocked, NULL) == 0);
+}
+
 int main(int argc, char **argv)
 {
     const char *const what = argc > 3 ? argv[3] : "";
     long seen;
     int level;
 
+    block_signal();
     if (strcmp(what, "multiple") == 0) {
         MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
         probe_begin_initialized(argc, argv, 1);

@@ -27,7 +27,6 @@ void KeptCopies::propose(const std::vector<StoppedRank> &ranks)
 
 void KeptCopies::commit(std::uint64_t number)
 {
-    CKPT_EXPECT(number > number_);
     kept_ = std::exchange(proposed_, {});
     twins_.clear();
     number_ = number;

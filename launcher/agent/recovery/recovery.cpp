@@ -36,6 +36,9 @@ constexpr auto longest_answer = std::chrono::seconds(5);
 
 /* Worlds that the ranks try to enter after one failure. */
 constexpr int most_attempts = 3;
+/* Recoveries from one checkpoint. A program that fails in the same place each time is left to `ckpt
+ * run`, which gives it up. */
+constexpr int most_times = 5;
 
 /* ckpt-launch sets it: it goes on when ranks end, and takes the copies as its children. */
 constexpr const char *library_variable = "CKPT_WORLD_LIBRARY";
@@ -85,7 +88,7 @@ void Recovery::rank_here(const RankSession &rank)
     }
     rank_count_ = rank.rank_count();
     known.process = Fd(fcntl(rank.process_descriptor(), F_DUPFD_CLOEXEC, 0));
-    known.streams = streams_of(rank.process_descriptor());
+    take_streams(known);
     watch_end_of(rank.rank());
     if (phase_ == Phase::thawing && thawing_.contains(rank.rank())) {
         thawing_.at(rank.rank())->connected();
@@ -101,6 +104,17 @@ void Recovery::watch_end_of(int rank)
 
     if (process) {
         loop_.watch(process.get(), EPOLLIN, [this, rank](std::uint32_t) { ended(rank); });
+    }
+}
+
+/* A rank that has just connected may not let this process trace it yet. */
+void Recovery::take_streams(Process &known) const
+{
+    if (known.process) {
+        auto streams = streams_of(known.process.get());
+        if (streams) {
+            known.streams = std::move(streams);
+        }
     }
 }
 
@@ -124,7 +138,7 @@ void Recovery::close_streams()
     for (auto &[rank, known] : processes_) {
         const bool is_gone = !local_.ranks().contains(rank);
         if (!known.process && is_gone) {
-            known.streams = {};
+            known.streams.reset();
         } else if (!known.process) {
             has_streams_of_ended_ = true; /* rank_gone() comes */
         }
@@ -133,6 +147,11 @@ void Recovery::close_streams()
 
 void Recovery::committed()
 {
+    for (auto &[rank, known] : processes_) {
+        if (!known.streams) {
+            take_streams(known);
+        }
+    }
     if (!library_.empty() && !is_stopped_) {
         worlds_.prepare(rank_count_, library_);
     }
@@ -154,6 +173,12 @@ std::string Recovery::obstacle(int rank) const
     }
     if (!hooks_.is_supervised()) {
         return "ckpt run has gone";
+    }
+    if (times_ >= most_times && local_.kept_copies().number() == number_) {
+        return fmt::format("it has gone back to checkpoint {} {} times", number_, times_);
+    }
+    if (std::ranges::any_of(processes_, [](const auto &entry) { return !entry.second.streams; })) {
+        return "the standard streams of a rank cannot be had";
     }
     const std::string why = local_.obstacle_without(rank);
     return why.empty() ? worlds_.obstacle() : why;
@@ -248,6 +273,7 @@ void Recovery::roll_back()
     }
     phase_ = Phase::rolling_back;
     thawing_.clear(); /* of an attempt before */
+    times_ = local_.kept_copies().number() == number_ ? times_ : 0;
     number_ = local_.kept_copies().number();
     hooks_.roll_back(number_, [this](const std::string &why) {
         if (phase_ != Phase::rolling_back) {
@@ -286,7 +312,7 @@ void Recovery::thaw()
         Fd own(ends[0]);
         Thawing::Order order{rank, copy, hooks_.name(number_),
                              std::move(world.environments.at(rank)),
-                             processes_.at(rank).streams, Fd(ends[1])};
+                             *processes_.at(rank).streams, Fd(ends[1])};
         const auto [place, is_new] = thawing_.emplace(
             rank, std::make_unique<Thawing>(loop_, std::move(order),
                                             Thawing::Hooks{[this](const std::string &why) {
@@ -313,6 +339,7 @@ void Recovery::done()
     const std::chrono::duration<double> took = Clock::now() - began_;
 
     CKPT_INVARIANT(std::ssize(thawing_) == rank_count_);
+    times_++;
     spdlog::info("all ranks have gone back to {} in place, in {}", hooks_.name(number_),
                  format_seconds(took.count()));
     hooks_.news({SalvageEvent::Kind::recovered, dead_, number_, 0, {}, took.count()});

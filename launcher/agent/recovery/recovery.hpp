@@ -78,12 +78,13 @@ class Recovery
     /* A rank's present process. */
     struct Process {
         Fd process; /* empty: it has ended */
-        Streams streams;
+        std::optional<Streams> streams;
     };
 
     std::string obstacle(int rank) const;
     void watch_end_of(int rank);
     void ended(int rank);
+    void take_streams(Process &known) const;
     void close_streams();
     void end_others();
     bool all_have_ended() const;
@@ -108,6 +109,7 @@ class Recovery
     Clock::time_point began_;
     std::uint64_t number_ = 0; /* of the checkpoint */
     bool is_allowed_ = false;
+    int times_ = 0;                    /* that the job has gone back to this checkpoint */
     int attempts_ = 0;                 /* to thaw the copies, of this failure */
     std::string trouble_;              /* why the copies do not live; look() acts on it */
     std::map<int, Process> processes_; /* by rank */

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <csignal>
 #include <utility>
 
@@ -37,12 +38,15 @@ Fd open_copy(const KeptCopy &copy, int rank)
 
 } // namespace
 
-Streams streams_of(int pidfd)
+std::optional<Streams> streams_of(int pidfd)
 {
     Streams streams;
 
     for (std::size_t i = 0; i < streams.size(); i++) {
         streams[i] = Fd(static_cast<int>(syscall(SYS_pidfd_getfd, pidfd, i, 0)));
+        if (!streams[i] && errno != EBADF) { /* not just closed */
+            return std::nullopt;
+        }
     }
     return streams;
 }

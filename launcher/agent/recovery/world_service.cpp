@@ -47,6 +47,9 @@ void WorldService::start(const std::string &library)
     }
     Fd own(ends[0]);
     const Fd theirs(ends[1]);
+    if (process_ && process_->descriptor() >= 0) { /* of a server that has closed its socket */
+        loop_.forget(process_->descriptor());
+    }
     directory_ = world::make_temporary_directory();
     process_.emplace(
         std::vector<std::string>{own_program("ckpt-world"), "--host", settings_.host,

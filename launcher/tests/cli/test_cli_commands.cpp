@@ -66,6 +66,7 @@ std::string value_of(const settings::Setting &setting)
         {"CKPT_COMPONENTS", "search"},
         {"CKPT_DIR", "/a,/b"},
         {"CKPT_FABRIC", "tcp"},
+        {"CKPT_KEEP_COPIES", "yes"},
         {"CKPT_LAZY", "auto"},
         {"CKPT_PROTOCOL", "cl"},
         {"CKPT_SNAPSHOT", "cow"},
