@@ -23,8 +23,8 @@ namespace ckpt
 /* Standard input, output and error of a rank; empty: closed. */
 using Streams = std::array<Fd, 3>;
 
-/* Returns duplicates of the streams of a process; nothing if this process may not have them (yet): the
- * other one has to let it trace it. */
+/* Returns duplicates of the streams of a process; nothing if this process may not have them (yet):
+ * the other one has to let it trace it. */
 std::optional<Streams> streams_of(int pidfd);
 
 class Thawing
