@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Recovery in place: a rank dies, and the frozen copies of all ranks become the ranks, without a
-new launch (docs/recovery.md)."""
+new launch (docs/recovery.md).
+
+With CKPT_TEST_FULL=1, more programs run."""
 
 import os
 import re
@@ -14,6 +16,8 @@ from ckpttest.mpis import OPENMPI4, OPENMPI5
 from ckpttest.settings import APPS
 
 MPIS = [mpi for mpi in (OPENMPI4, OPENMPI5) if mpi.installed]
+FULL = os.environ.get("CKPT_TEST_FULL", "") == "1"
+KINDS = ["lammps2", "threads", "hdf5", *(["mpi4py"] if FULL else [])]  # two minutes more
 RESTART = re.compile(r"ckpt: .*restart \d+ of")
 
 
@@ -67,7 +71,7 @@ def test_all_ranks_go_back_in_place(lab, victim):
     is_right(lab, job)
 
 
-@pytest.mark.parametrize("kind", ["lammps2", "mpi4py", "threads", "hdf5"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_programs_recover(tmp_path, kind):
     """Real programs have their right answer after kills at random moments."""
     program = realprograms.KINDS[kind]()
