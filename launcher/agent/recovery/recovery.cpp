@@ -348,12 +348,17 @@ void Recovery::done()
     settle();
 }
 
-/* Another rank may have died meanwhile. */
-void Recovery::attempt_failed(const std::string &why)
+void Recovery::end_copies() const
 {
     for (const auto &[rank, thawing] : thawing_) {
         thawing->kill();
     }
+}
+
+/* Another rank may have died meanwhile. */
+void Recovery::attempt_failed(const std::string &why)
+{
+    end_copies();
     timer_.stop();
     if (attempts_ == most_attempts || !local_.kept_copies().is_complete(rank_count_)) {
         fail(why);
@@ -366,9 +371,7 @@ void Recovery::attempt_failed(const std::string &why)
 /* Nothing of this attempt may live on beside the ranks of a restart. */
 void Recovery::fail(const std::string &why)
 {
-    for (const auto &[rank, thawing] : thawing_) {
-        thawing->kill();
-    }
+    end_copies();
     local_.kept_copies().drop();
     spdlog::warn("no recovery in place: {}", why);
     hooks_.news({SalvageEvent::Kind::not_recovered, dead_, 0, 0, why});

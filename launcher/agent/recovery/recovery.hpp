@@ -53,7 +53,7 @@ class Recovery
     /* A rank has connected; has disconnected, though its process may live on. */
     void rank_here(const RankSession &rank);
     void rank_gone(int rank);
-    /* `ckpt run` has answered `recovering`: whether nobody has asked for the end of the job. */
+    /* `ckpt run` has answered `recovering`. is_allowed: nobody has asked for the end of the job. */
     void answered(bool is_allowed);
     /* A checkpoint is committed: prepares the next world. */
     void committed();
@@ -91,6 +91,7 @@ class Recovery
     void roll_back();
     void thaw();
     void done();
+    void end_copies() const;
     void attempt_failed(const std::string &why);
     void fail(const std::string &why);
     void settle();

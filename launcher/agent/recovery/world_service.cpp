@@ -132,7 +132,6 @@ void WorldService::received(const world::Message &message)
             next_->environments[rank] =
                 world::merged(world::environment_without_launcher(), variables);
         }
-        trouble_.clear();
         spdlog::info("world {} is registered", answer->name);
     } else if (const auto *refusal = std::get_if<world::Refused>(&message)) {
         trouble_ = refusal->why;
@@ -147,8 +146,7 @@ void WorldService::received(const world::Message &message)
 
 std::string WorldService::obstacle() const
 {
-    return next_ ? std::string() : trouble_.empty() ? "there is no ckpt-world"
-                                                    : trouble_;
+    return next_ ? std::string() : trouble_;
 }
 
 NextWorld WorldService::enter()

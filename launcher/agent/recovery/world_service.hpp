@@ -48,7 +48,7 @@ class WorldService
     /* Why no world can be entered now; "": one can. */
     std::string obstacle() const;
 
-    /* The ranks enter the next world. Requires that there is no obstacle. */
+    /* The ranks enter the next world. Call it only if obstacle() is empty. */
     NextWorld enter();
     /* This process is the rank in the world that was entered last. */
     void process_of(int rank, pid_t process);
@@ -69,7 +69,8 @@ class WorldService
     int count_ = 0; /* of worlds that were registered */
     std::optional<NextWorld> next_;
     std::vector<std::string> former_; /* names of worlds, the last entered one at the end */
-    std::string trouble_;             /* of the server */
+    /* why there is no next world, while there is none */
+    std::string trouble_ = "there is no ckpt-world";
     std::filesystem::path directory_; /* of the server, with one for each world */
     std::optional<SpawnedProcess> process_;
     std::optional<world::Channel> channel_;
