@@ -65,6 +65,8 @@ def test_no_refusal_goes_without_an_identity(sources):
     assert [report.partition(":")[0].rpartition("/")[2] for report in reports] == [
         "report.c",  # ckpt_report_refusal()
         "agent_link.c",  # in place of a message that must not be sent
+        "shell_order.c",  # the rank's process does not become a shell
+        "shell.c",  # the same, after execve()
         "deferral.c",  # ckpt_deferral_refuse()
     ]
 

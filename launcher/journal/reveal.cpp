@@ -27,6 +27,7 @@
 #include <cerrno>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -94,6 +95,7 @@ class Revealer
 
   private:
     void find_closed();
+    std::string read_records();
     void look();
     void find_names(const fs::path &place);
     void find_products();
@@ -108,6 +110,7 @@ class Revealer
     bool copy_missing();
     fs::path stage(const fs::path &place);
     void reveal(const Item &item);
+    bool is_removable(const std::string &name) const;
     bool remove_visible(const std::string &name);
     void reveal_gone(const Item &item);
     void reveal_directory(const Item &item);
@@ -119,6 +122,7 @@ class Revealer
     void pass_on(const std::vector<const Record *> &output);
     void put_and_settle(const Item &item, const fs::path &target);
     void settle(const Item &item, const fs::path &target, bool was_same, bool was_there);
+    void keep_outdated();
     void hide(const Item &item) const;
     void let_merge(const Item &item) const;
     void fill(const Node &node, const fs::path &place, const std::string &name,
@@ -172,16 +176,17 @@ void Revealer::find_closed()
     }
 }
 
-void Revealer::look()
+/* Reads the records, and simulates the return to the checkpoint. Returns what prevents it, "" if
+ * nothing. */
+std::string Revealer::read_records()
 {
-    items_.clear();
     past_.reset();
     journal_ = std::make_unique<Journal>(Journal::read(wish_.journal));
     plan_ = Plan();
     if (wish_.checkpoint != 0) {
         plan_ = make_plan(*journal_, wish_.checkpoint, wish_.ranks);
         if (!plan_.obstacles.empty()) {
-            fail("outputs cannot be revealed up to the checkpoint: {}", plan_.obstacles.front());
+            return plan_.obstacles.front();
         }
     } else {
         for (const Log &log : journal_->logs) {
@@ -190,10 +195,24 @@ void Revealer::look()
     }
     CKPT_INVARIANT(plan_.consumed.size() == journal_->logs.size());
     past_ = std::make_unique<Past>(past_of(*journal_, plan_));
-    for (const std::string &obstacle : past_->obstacles) {
-        if (!revealed_name(obstacle).empty()) {
+    const auto concealed = std::ranges::find_if(past_->obstacles, [](const auto &obstacle) {
+        return !revealed_name(obstacle).empty();
+    });
+    return concealed == past_->obstacles.end() ? "" : *concealed;
+}
+
+/* The program may have changed a file between the reading of the records and the look at the file.
+ * Then it has recorded the change before, and the records that are there now explain the file. */
+void Revealer::look()
+{
+    std::optional<std::uint64_t> before;
+
+    items_.clear();
+    for (std::string obstacle = read_records(); !obstacle.empty(); obstacle = read_records()) {
+        if (before == journal_->last_order()) {
             fail("outputs cannot be revealed up to the checkpoint: {}", obstacle);
         }
+        before = journal_->last_order();
     }
     names_.clear();
     for (const fs::path &place : places_) {
@@ -302,8 +321,7 @@ bool Revealer::appears_as_whole(const Item &item) const
         return false;
     }
     const auto status = status_of(item.name);
-    return !status || !S_ISDIR(status->st_mode) ||
-           removed_.contains({item.name, status->st_ino});
+    return !status || !S_ISDIR(status->st_mode) || is_removable(item.name);
 }
 
 void Revealer::leave_out_parts_of_whole()
@@ -388,7 +406,8 @@ bool Revealer::is_same_object(const Item &item) const
 }
 
 /* Whether the file must be revealed as a copy. It need not if nothing has changed it since the
- * checkpoint, and nothing can change it later. */
+ * checkpoint, and nothing can change it later. A file that was open at the checkpoint can be
+ * changed after a restart, although no process may have it open now. */
 bool Revealer::has_to_copy(const Item &item) const
 {
     CKPT_EXPECT(item.node && item.node->object);
@@ -398,7 +417,8 @@ bool Revealer::has_to_copy(const Item &item) const
     if (wish_.checkpoint == 0) { /* no process is alive */
         return wish_.keeps_open && item.is_last();
     }
-    return wish_.keeps_open || !status || !is_same_object(item) ||
+    return wish_.keeps_open || item.kind() == CKPT_JOURNAL_WAS_OPENED || !status ||
+           !is_same_object(item) ||
            past_->changes.contains(item.node->object) || status->st_mode != object.mode ||
            nanoseconds_of(status->st_mtim) != object.modified ||
            staying_.contains({status->st_dev, status->st_ino}) ||
@@ -463,6 +483,8 @@ void Revealer::prepare()
         (void)copy_missing();
     } catch (const Error &) {
         /* The job has changed the tree meanwhile; reveal_all() reads everything again. */
+    } catch (const fs::filesystem_error &) {
+        /* The same, seen by the library. */
     }
 }
 
@@ -559,6 +581,20 @@ void Revealer::put(const Item &item, const fs::path &target)
     }
 }
 
+/* Whether the program has removed the object of this name, and everything within it. */
+bool Revealer::is_removable(const std::string &name) const
+{
+    const auto status = status_of(name);
+
+    if (!status || !removed_.contains({name, status->st_ino})) {
+        return !status;
+    }
+    return !S_ISDIR(status->st_mode) ||
+           std::ranges::all_of(fs::directory_iterator(name), [this](const auto &entry) {
+               return is_removable(entry.path());
+           });
+}
+
 /* Removes objects that the program has removed, also within a directory, but not objects that
  * others have created there since. Returns whether the name is free then. */
 bool Revealer::remove_visible(const std::string &name)
@@ -621,16 +657,28 @@ void Revealer::hide(const Item &item) const
 }
 
 /* Cleans up after the object was revealed as `target`. The program may have replaced or removed
- * it since. */
+ * it since. If it removes the directory of a copy, its records do not name the copy. */
 void Revealer::settle(const Item &item, const fs::path &target, bool was_same, bool was_there)
 {
-    const auto revealed = status_of(target);
+    const auto revealed = status_of(target), own = status_of(item.shadow());
+    const bool is_copy = revealed && own && S_ISREG(revealed->st_mode) &&
+                         S_ISREG(own->st_mode) && revealed->st_ino != own->st_ino;
 
     if (!was_there) {
         hide(item);
     }
-    if (revealed && !was_same) {
+    if (revealed && (!was_same || is_copy)) {
         outdated_[item.name] = revealed->st_ino;
+    }
+}
+
+/* The objects of earlier revealings that others still see. */
+void Revealer::keep_outdated()
+{
+    for (const auto &[name, inode] : note_.outdated) {
+        if (const auto status = status_of(name); status && status->st_ino == inode) {
+            outdated_.emplace(name, inode);
+        }
     }
 }
 
@@ -806,6 +854,7 @@ void Revealer::reveal_all()
     }
     fault_kill("reveal-before-done");
     note_.is_done = true;
+    keep_outdated();
     note_.outdated = std::move(outdated_);
     note_.write(wish_.journal);
 }

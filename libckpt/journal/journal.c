@@ -499,7 +499,10 @@ int ckpt_journal_mark(uint64_t number, int rank, struct ckpt_failure *failure)
     CKPT_INVARIANT(lock_word == 0); /* no thread has parked with it */
     ckpt_journal_streams_mark();
     ckpt_held_mark();
-    error = ckpt_undo_append(&record, NULL, NULL, NULL);
+    error = ckpt_listing_mark();
+    if (error == 0) {
+        error = ckpt_undo_append(&record, NULL, NULL, NULL);
+    }
     if (error == 0) {
         error = ckpt_watch_record();
     }

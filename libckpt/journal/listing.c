@@ -7,8 +7,10 @@
  */
 #include "journal/listing.h"
 
+#include "base/directory.h"
 #include "base/invariant.h"
 #include "base/text.h"
+#include "journal/concealed.h"
 #include "journal/descriptor.h"
 #include "journal/known.h"
 #include "journal/path.h"
@@ -132,6 +134,33 @@ void ckpt_listing_closing(int fd)
         ckpt_concealed_strip(path);
         ckpt_shadow_produced(path, CKPT_JOURNAL_WAS_WRITTEN, NULL);
     }
+}
+
+/* Records a concealed file that the program may still write through this descriptor. */
+static int tell_open(const struct ckpt_directory_entry *entry, void *argument)
+{
+    static char path[CKPT_UNDO_PATH];
+    uint64_t fd = 0;
+    long flags;
+
+    (void)argument;
+    if (ckpt_text_decimal(entry->name, &fd) == NULL) {
+        return 0; /* "." and ".." */
+    }
+    flags = ckpt_sys_fcntl((int)fd, F_GETFL, 0);
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY ||
+        ckpt_journal_descriptor_link((int)fd, path) <= 0 || ckpt_concealed_prefix(path) == 0 ||
+        ckpt_text_ends(path, CKPT_TEXT_DELETED)) {
+        return 0;
+    }
+    ckpt_concealed_strip(path);
+    ckpt_shadow_produced(path, CKPT_JOURNAL_WAS_OPENED, NULL);
+    return 0;
+}
+
+int ckpt_listing_mark(void)
+{
+    return ckpt_concealed_is_on() ? ckpt_directory_each("/proc/self/fd", tell_open, NULL) : 0;
 }
 
 /* Returns 1 if the program sees this name of the visible directory. */

@@ -22,4 +22,9 @@ void ckpt_listing_written(int fd);
 /* The program is about to close the descriptor, or to put another file there. */
 void ckpt_listing_closing(int fd);
 
+/* Records which concealed files are open for writing at the mark that follows. A file that was
+ * closed through one descriptor may be open through another one. Returns 0 or -errno. Context:
+ * quiesced. */
+int ckpt_listing_mark(void);
+
 #endif

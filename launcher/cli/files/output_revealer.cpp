@@ -14,6 +14,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <optional>
@@ -51,6 +52,18 @@ std::optional<journal::Revealing> newest(const TierDirectories &directories,
     return wish;
 }
 
+/* Returns 0 if there is no checkpoint, or if the directory cannot be read. */
+std::uint64_t newest_mark(const TierDirectories &directories, const std::string &job)
+{
+    try {
+        const auto wish = newest(directories, job);
+        return wish ? wish->checkpoint : 0;
+    } catch (const std::exception &problem) {
+        fmt::print(stderr, "ckpt: {}\n", problem.what());
+        return 0;
+    }
+}
+
 void say_all(const std::vector<std::string> &warnings)
 {
     for (const std::string &warning : warnings) {
@@ -60,8 +73,11 @@ void say_all(const std::vector<std::string> &warnings)
 
 } // namespace
 
-OutputRevealer::OutputRevealer(TierDirectories directories, std::string job)
-    : directories_(std::move(directories)), job_(std::move(job)), thread_([this] { run(); })
+OutputRevealer::OutputRevealer(TierDirectories directories, std::string job,
+                               std::uint64_t restarted_from)
+    : directories_(std::move(directories)), job_(std::move(job)),
+      revealed_(std::max(restarted_from, newest_mark(directories_, job_))),
+      thread_([this] { run(); })
 {
 }
 
@@ -94,7 +110,7 @@ void OutputRevealer::reveal_newest()
 {
     const auto wish = newest(directories_, job_);
 
-    if (!wish || wish->checkpoint == revealed_) {
+    if (!wish || wish->checkpoint <= revealed_) {
         return;
     }
     revealed_ = wish->checkpoint;

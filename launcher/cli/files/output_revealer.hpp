@@ -24,7 +24,11 @@ namespace ckpt::cli
 class OutputRevealer
 {
   public:
-    OutputRevealer(TierDirectories directories, std::string job);
+    /* The checkpoints that exist now are revealed already: the restart did it. Nothing more is
+     * revealed until the launch commits another one, which shows that its ranks have opened their
+     * files again. restarted_from: mark in the journal of the checkpoint that is restarted; 0: the
+     * job starts from the beginning. */
+    OutputRevealer(TierDirectories directories, std::string job, std::uint64_t restarted_from);
     ~OutputRevealer();
 
   private:
@@ -34,7 +38,7 @@ class OutputRevealer
 
     const TierDirectories directories_;
     const std::string job_;
-    std::uint64_t revealed_ = 0; /* mark in the journal */
+    std::uint64_t revealed_; /* mark in the journal */
     std::set<std::string> said_;
     std::mutex mutex_;
     std::condition_variable wakes_;

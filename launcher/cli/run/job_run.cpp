@@ -452,7 +452,8 @@ Ending JobRun::launch(const Invocation &invocation)
     with_input.input = input_->begin_launch(has_all_input_);
     std::optional<OutputRevealer> revealer;
     if (options_.conceals) {
-        revealer.emplace(options_.directories, options_.job);
+        revealer.emplace(options_.directories, options_.job,
+                         next_from_ ? next_from_->manifest->files_mark : 0);
     }
     Ending ending = launch.run(with_input);
     revealer.reset();

@@ -200,6 +200,24 @@ TEST_F(Reveal, FileThatIsOpen)
     EXPECT_EQ(read_file(shadow("file")), "12");
 }
 
+/* A restarted program opens the concealed file again; until then no process has it open. */
+TEST_F(Reveal, FileThatWasOpenAtTheCheckpoint)
+{
+    make("file", "1");
+    produce("file", CKPT_JOURNAL_WAS_OPENED);
+    writer.mark(5);
+    EXPECT_EQ(reveal(5), Warnings());
+    EXPECT_EQ(read_file(path("file")), "1");
+    writer.append(shadow("file"), "2");
+    EXPECT_EQ(read_file(path("file")), "1");
+    EXPECT_EQ(read_file(shadow("file")), "12");
+    produce("file", CKPT_JOURNAL_WAS_WRITTEN);
+    writer.mark(6);
+    EXPECT_EQ(reveal(6), Warnings());
+    EXPECT_EQ(read_file(path("file")), "12");
+    EXPECT_FALSE(fs::exists(shadow("file")));
+}
+
 TEST_F(Reveal, FileThatIsRemovedAfterwards)
 {
     make("file", "1");
@@ -274,6 +292,52 @@ TEST_F(Reveal, DirectoryThatWasRenamedAppearsAsAWhole)
     EXPECT_TRUE(journal::is_gone(shadow("final/a")));
     EXPECT_EQ(read_file(shadow("final/b")), "2 and more");
     EXPECT_FALSE(fs::exists(path("tmp")));
+}
+
+/* The program renames it back and forth. Its records name the visible directory, but not the copy
+ * of an open file in it. */
+TEST_F(Reveal, DirectoryWithACopyIsReplaced)
+{
+    writer.make_directory(shadow("d"));
+    produce("d", CKPT_JOURNAL_WAS_MADE);
+    make("d/note", "1");
+    produce("d/note", CKPT_JOURNAL_WAS_OPENED);
+    writer.mark(5);
+    EXPECT_EQ(reveal(5), Warnings());
+    EXPECT_EQ(read_file(path("d/note")), "1");
+    writer.mark(6);
+    EXPECT_EQ(reveal(6), Warnings()); /* the copy has its present state */
+    writer.unlink(shadow("d/" CKPT_JOURNAL_MERGED));
+    produce("d", CKPT_JOURNAL_WAS_REMOVED);
+    writer.move_directory(shadow("d"), shadow("e"));
+    writer.move_directory(shadow("e"), shadow("d"));
+    produce("d", CKPT_JOURNAL_WAS_RENAMED);
+    writer.append(shadow("d/note"), "2");
+    produce("d/note", CKPT_JOURNAL_WAS_WRITTEN);
+    writer.mark(7);
+    EXPECT_EQ(reveal(7), Warnings());
+    EXPECT_EQ(read_file(path("d/note")), "12");
+    EXPECT_FALSE(fs::exists(shadow("d/note")));
+}
+
+/* What another program has made in the directory stays, beside what this one has made. */
+TEST_F(Reveal, DirectoryWithAFileOfAnotherProgramIsReplaced)
+{
+    writer.make_directory(shadow("d"));
+    produce("d", CKPT_JOURNAL_WAS_MADE);
+    writer.mark(5);
+    EXPECT_EQ(reveal(5), Warnings());
+    write_file(path("d/other"), "made by somebody else");
+    writer.unlink(shadow("d/" CKPT_JOURNAL_MERGED));
+    produce("d", CKPT_JOURNAL_WAS_REMOVED);
+    writer.move_directory(shadow("d"), shadow("e"));
+    make("e/note", "1");
+    writer.move_directory(shadow("e"), shadow("d"));
+    produce("d", CKPT_JOURNAL_WAS_RENAMED);
+    writer.mark(6);
+    EXPECT_EQ(reveal(6), Warnings());
+    EXPECT_EQ(read_file(path("d/note")), "1");
+    EXPECT_EQ(read_file(path("d/other")), "made by somebody else");
 }
 
 TEST_F(Reveal, LinesInTheOrderOfTheirProductionAndOnce)
