@@ -16,7 +16,9 @@ OPTIONS = ["--keep-copies", "yes", "--max-restarts", "1000"]
 RECOVERED = re.compile(
     r"ckpt: rank \d+ has died; all ranks have gone back to checkpoint (\d+) in place, in (\S+ \w+)"
 )
-NOT_RECOVERED = re.compile(r"the job does not recover in place: (.*); (?:restart|the rest)")
+NOT_RECOVERED = re.compile(
+    r"the job does not recover in place: (.*?)(?:; (?:restart|the rest of the job) .*)?$"
+)
 
 
 def start(lab, program, interval="0", options=(), **settings):

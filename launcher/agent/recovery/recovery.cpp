@@ -31,6 +31,8 @@ namespace
 
 /* From the order to live to the last HELLO. MPI_Init of a new world has no limit of its own. */
 constexpr auto longest_thaw = std::chrono::seconds(30);
+/* For the survivors to end, for a checkpoint under way, and for the next world to be registered. */
+constexpr auto longest_end = std::chrono::seconds(30);
 /* From `recovering` to the answer. */
 constexpr auto longest_answer = std::chrono::seconds(5);
 
@@ -59,7 +61,9 @@ Recovery::Recovery(EventLoop &loop, LocalNode &local, const Settings &settings, 
       library_(settings.keeps_copies ? library_of_environment() : std::string()),
       worlds_(loop, settings, {[this](int rank, int code) { hooks_.aborted(rank, code); }}),
       timer_(loop, [this] {
+          is_overdue_ = phase_ == Phase::ending;
           trouble_ = phase_ == Phase::awaiting ? "ckpt run does not answer"
+                     : is_overdue_             ? "the processes of the ranks do not end"
                                                : "the copies of the ranks do not come to life";
       })
 {
@@ -181,7 +185,7 @@ std::string Recovery::obstacle(int rank) const
         return "the standard streams of a rank cannot be had";
     }
     const std::string why = local_.obstacle_without(rank);
-    return why.empty() ? worlds_.obstacle() : why;
+    return why.empty() && !worlds_.is_coming() ? worlds_.obstacle() : why;
 }
 
 void Recovery::rank_gone(int rank)
@@ -220,6 +224,7 @@ void Recovery::answered(bool is_allowed)
 void Recovery::end_others()
 {
     phase_ = Phase::ending;
+    timer_.start(longest_end);
     spdlog::info("rank {} has died; all ranks go back in place", dead_);
     fault_kill("agent-at-recovery");
     for (const auto &[rank, known] : processes_) {
@@ -248,7 +253,12 @@ void Recovery::look()
     if (phase_ == Phase::awaiting && is_allowed_ && !processes_.at(dead_).process) {
         end_others();
     }
-    if (phase_ == Phase::ending && all_have_ended() && hooks_.is_settled()) {
+    if (phase_ == Phase::ending && is_overdue_) {
+        fail(worlds_.is_coming() ? worlds_.obstacle() : std::exchange(trouble_, {}));
+    }
+    if (phase_ == Phase::ending && all_have_ended() && hooks_.is_settled() &&
+        !worlds_.is_coming()) {
+        timer_.stop();
         roll_back();
     }
     if (phase_ == Phase::thawing && !trouble_.empty()) {
@@ -366,6 +376,7 @@ void Recovery::attempt_failed(const std::string &why)
     }
     spdlog::warn("{}; another world is tried", why);
     phase_ = Phase::ending;
+    timer_.start(longest_end);
 }
 
 /* Nothing of this attempt may live on beside the ranks of a restart. */
@@ -385,6 +396,7 @@ void Recovery::settle()
     trouble_.clear();
     phase_ = Phase::idle;
     is_allowed_ = false;
+    is_overdue_ = false;
     attempts_ = 0;
     dead_ = -1;
 }

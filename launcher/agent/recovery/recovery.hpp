@@ -102,7 +102,7 @@ class Recovery
     Hooks hooks_;
     const std::string library_; /* PMIx library of new worlds; "": no worlds */
     WorldService worlds_;
-    LoopTimer timer_; /* limit for an answer, and for the copies to become ranks */
+    LoopTimer timer_; /* limit for an answer, for the old processes, and for the copies */
     Phase phase_ = Phase::idle;
     bool is_stopped_ = false;
     int rank_count_ = 0;
@@ -110,6 +110,7 @@ class Recovery
     Clock::time_point began_;
     std::uint64_t number_ = 0; /* of the checkpoint */
     bool is_allowed_ = false;
+    bool is_overdue_ = false;          /* something that must end or come does not */
     int times_ = 0;                    /* that the job has gone back to this checkpoint */
     int attempts_ = 0;                 /* to thaw the copies, of this failure */
     std::string trouble_;              /* why the copies do not live; look() acts on it */

@@ -77,6 +77,7 @@ void WorldService::prepare(int rank_count, const std::string &library)
     try {
         trouble_ = "ckpt-world is starting";
         start(library);
+        is_coming_ = true;
     } catch (const std::exception &problem) {
         trouble_ = problem.what();
         spdlog::warn("no recovery in place: {}", trouble_);
@@ -85,6 +86,7 @@ void WorldService::prepare(int rank_count, const std::string &library)
 
 void WorldService::gone(const std::string &why)
 {
+    is_coming_ = false;
     trouble_ = fmt::format("ckpt-world has ended{}{}", why.empty() ? "" : ": ", why);
     spdlog::warn("{}", trouble_);
     next_.reset();
@@ -111,6 +113,7 @@ void WorldService::register_next()
     world.nodes.front().ranks.resize(rank_count_);
     std::iota(world.nodes.front().ranks.begin(), world.nodes.front().ranks.end(), 0);
     trouble_ = "the next world is being registered";
+    is_coming_ = false;
     std::error_code error;
     std::filesystem::create_directory(world.directory, error);
     if (error) {
@@ -118,7 +121,7 @@ void WorldService::register_next()
         spdlog::warn("no recovery in place: {}", trouble_);
         return;
     }
-    (void)send(world::Register{world, false}); /* gone() tells of its end */
+    is_coming_ = send(world::Register{world, false}); /* gone() tells of its end */
 }
 
 void WorldService::received(const world::Message &message)
@@ -127,6 +130,7 @@ void WorldService::received(const world::Message &message)
         register_next();
     } else if (const auto *answer = std::get_if<world::Registered>(&message)) {
         CKPT_INVARIANT(!next_ && std::ssize(answer->environments) == rank_count_);
+        is_coming_ = false;
         next_.emplace(NextWorld{answer->name, {}});
         for (const auto &[rank, variables] : answer->environments) {
             next_->environments[rank] =
@@ -134,6 +138,7 @@ void WorldService::received(const world::Message &message)
         }
         spdlog::info("world {} is registered", answer->name);
     } else if (const auto *refusal = std::get_if<world::Refused>(&message)) {
+        is_coming_ = false;
         trouble_ = refusal->why;
         spdlog::warn("ckpt-world: {}", trouble_);
     } else if (const auto *event = std::get_if<world::RankEvent>(&message)) {

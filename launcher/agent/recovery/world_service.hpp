@@ -47,6 +47,8 @@ class WorldService
     void prepare(int rank_count, const std::string &library);
     /* Why no world can be entered now; "": one can. */
     std::string obstacle() const;
+    /* Whether a world is about to be registered, so that it is worth waiting for. */
+    bool is_coming() const { return is_coming_; }
 
     /* The ranks enter the next world. Call it only if obstacle() is empty. */
     NextWorld enter();
@@ -71,6 +73,7 @@ class WorldService
     std::vector<std::string> former_; /* names of worlds, the last entered one at the end */
     /* why there is no next world, while there is none */
     std::string trouble_ = "there is no ckpt-world";
+    bool is_coming_ = false;
     std::filesystem::path directory_; /* of the server, with one for each world */
     std::optional<SpawnedProcess> process_;
     std::optional<world::Channel> channel_;
