@@ -10,28 +10,39 @@ import signal
 
 import pytest
 
-from ckpttest import non_mpi, programs, realprograms, recoveries
+from ckpttest import non_mpi, processes, programs, realprograms, recoveries
 from ckpttest.lab import Lab
 from ckpttest.mpis import OPENMPI4, OPENMPI5
 from ckpttest.settings import APPS
 
 MPIS = [mpi for mpi in (OPENMPI4, OPENMPI5) if mpi.installed]
 FULL = os.environ.get("CKPT_TEST_FULL", "") == "1"
-KINDS = ["lammps2", "threads", "hdf5", *(["mpi4py"] if FULL else [])]  # two minutes more
+PROGRAMS = [("hdf5", False), ("lammps2", True)]  # with mpirun or without
+if FULL:  # several minutes more
+    PROGRAMS += [("lammps2", False), ("hdf5", True)]
+    PROGRAMS += [(kind, mpirun) for kind in ("threads", "mpi4py") for mpirun in (False, True)]
 RESTART = re.compile(r"ckpt: .*restart \d+ of")
 
 
-@pytest.fixture(name="lab", params=MPIS, ids=lambda mpi: mpi.name)
+WAYS = [pytest.param((mpi, way), id=f"{mpi.name}-{way}") for mpi in MPIS for way in ("alone", "mpirun")]
+
+
+@pytest.fixture(name="lab", params=WAYS)
 def lab_with_library(request, tmp_path):
-    """A lab whose jobs need no launcher."""
-    mpi = request.param
+    """A lab whose jobs need no launcher, or have an mpirun."""
+    mpi, way = request.param
     settings = mpi.settings()
     if mpi.prefix:
         settings["CKPT_LIBMPI"] = f"{mpi.prefix}/lib/libmpi.so.40"
         settings["OPAL_PREFIX"] = mpi.prefix
     lab = Lab(tmp_path, mpi.mpirun, **settings)
+    lab.has_mpirun = way == "mpirun"
     yield lab
     lab.close()
+
+
+def start(lab, program, **settings):
+    return recoveries.start(lab, program, mpirun=lab.has_mpirun, **settings)
 
 
 def kill_one(lab, job, victim):
@@ -54,7 +65,7 @@ def test_all_ranks_go_back_in_place(lab, victim):
     """Launcher and agent are the same, the ranks are other processes. A job can recover again and
     again, from new checkpoints and from one that it has gone back to."""
     program = programs.traffic(0, 2, lab.work / "stop")
-    job = recoveries.start(lab, program)
+    job = start(lab, program)
     job.wait_for(program.progress)
     for number in (1, 1, 2):
         if non_mpi.newest(lab.store) < number:
@@ -71,8 +82,8 @@ def test_all_ranks_go_back_in_place(lab, victim):
     is_right(lab, job)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_programs_recover(tmp_path, kind):
+@pytest.mark.parametrize("kind, mpirun", PROGRAMS)
+def test_programs_recover(tmp_path, kind, mpirun):
     """Real programs have their right answer after kills at random moments."""
     program = realprograms.KINDS[kind]()
     for part in ("native", "killed"):
@@ -80,7 +91,7 @@ def test_programs_recover(tmp_path, kind):
     native = Lab(tmp_path / "native").run_native(program)
     lab = Lab(tmp_path / "killed")
     try:
-        found = recoveries.run(lab, program, native, kind, most=4)
+        found = recoveries.run(lab, program, native, kind, most=4, mpirun=mpirun)
     finally:
         lab.close()
     # The last kill may have met a process that was ending.
@@ -90,7 +101,7 @@ def test_programs_recover(tmp_path, kind):
 @pytest.mark.parametrize("fault", ["agent-at-recovery", "agent-at-thaw"])
 def test_job_is_restarted_if_the_agent_dies(lab, fault):
     program = programs.traffic(0, 2, lab.work / "stop")
-    job = recoveries.start(lab, program, CKPT_FAULT=fault)
+    job = start(lab, program, CKPT_FAULT=fault)
     job.wait_for(program.progress)
     non_mpi.save(lab)
     recoveries.await_copies(lab, job)
@@ -107,7 +118,7 @@ def test_job_is_restarted_if_the_agent_dies(lab, fault):
 def test_job_that_is_to_end_does_not_come_back(lab, how):
     """Its ranks end because somebody has asked for that."""
     program = programs.traffic(0, 2, lab.work / "stop")
-    job = recoveries.start(lab, program)
+    job = start(lab, program)
     job.wait_for(program.progress)
     non_mpi.save(lab)
     recoveries.await_copies(lab, job)
@@ -115,7 +126,11 @@ def test_job_that_is_to_end_does_not_come_back(lab, how):
         job.process.send_signal(signal.SIGTERM)
     else:
         assert lab.ckpt("checkpoint", "--kill", non_mpi.name(lab)).returncode == 0
-    assert job.finish() == (128 + signal.SIGTERM if how == "signal" else 75), job.lines
+    code = job.finish()
+    if how == "signal" and lab.has_mpirun:
+        assert code != 0, job.lines  # which one is up to mpirun
+    else:
+        assert code == (128 + signal.SIGTERM if how == "signal" else 75), job.lines
     assert not [line for line in job.lines if recoveries.RECOVERED.search(line)], job.lines
     assert recoveries.nobody_is_left(lab, job)
 
@@ -123,7 +138,7 @@ def test_job_that_is_to_end_does_not_come_back(lab, how):
 def test_what_ranks_share_is_restarted(lab):
     """Windows of shared memory have changed since the checkpoint."""
     program = programs.lookout(0, 4, lab.work / "stop")
-    job = recoveries.start(lab, program)
+    job = start(lab, program)
     job.wait_for(program.progress)
     non_mpi.save(lab)
     kill_one(lab, job, 1)
@@ -133,9 +148,58 @@ def test_what_ranks_share_is_restarted(lab):
     assert any(line.startswith("OK ") for line in job.succeed())
 
 
+def recovered_job(lab):
+    """Starts a job of two ranks that has gone back in place."""
+    if not lab.has_mpirun:
+        pytest.skip("without mpirun no process stays for its sake")
+    job = start(lab, programs.traffic(0, 2, lab.work / "stop"))
+    job.wait_for("^step")
+    non_mpi.save(lab)
+    recoveries.await_copies(lab, job)
+    kill_one(lab, job, 1)
+    job.wait_for(recoveries.RECOVERED)
+    return job
+
+
+def test_mpirun_ends_the_job(lab):
+    """It ends its processes, which are not the ranks any more: the ranks end, too."""
+    job = recovered_job(lab)
+    before = non_mpi.wait_until(job, lambda: non_mpi.status(lab))
+    os.kill(before["launcher_pid"], signal.SIGTERM)
+    job.wait_for("restart 1 of at most .*/1$")
+    assert not any(processes.is_alive(rank["pid"]) for rank in before["ranks"])
+    job.wait_for("^step")
+    (lab.work / "stop").touch()
+    assert any(line.startswith("OK ") for line in job.succeed())
+    assert recoveries.nobody_is_left(lab, job)
+
+
+def test_another_agent_ends_the_shells(lab):
+    """The agent dies after a recovery. The ranks start another one, which the shells find."""
+    job = recovered_job(lab)
+    os.kill(non_mpi.wait_until(job, lambda: non_mpi.status(lab))["agent_pid"], signal.SIGKILL)
+    job.wait_for("^step", count=20)
+    is_right(lab, job)
+
+
+def test_all_ranks_die_at_once(lab):
+    """mpirun ends with its last process."""
+    job = start(lab, programs.traffic(0, 2, lab.work / "stop"))
+    job.wait_for("^step")
+    non_mpi.save(lab)
+    recoveries.await_copies(lab, job)
+    for pid in non_mpi.wait_until(job, lambda: recoveries.ranks_of(lab)):
+        os.kill(pid, signal.SIGKILL)
+    job.wait_for(r"restart 1 of|gone back to checkpoint")
+    job.wait_for("^step")
+    (lab.work / "stop").touch()
+    assert any(line.startswith("OK ") for line in job.succeed())
+    assert recoveries.nobody_is_left(lab, job)
+
+
 def test_option_is_refused_where_it_cannot_work(lab):
     for command, why in (
-        (["--", lab.mpirun, "-n", 2, APPS / "idle"], "only ckpt run --ranks can"),
+        (["--", "srun", "-n", 2, APPS / "idle"], "only ckpt run --ranks and Open MPI's mpirun can"),
         (["-n", 2, "--files", "ignore", "--", APPS / "idle"], "it needs --files rollback"),
     ):
         done = lab.ckpt("run", "--name", non_mpi.name(lab), "--keep-copies", "yes", *command)

@@ -12,6 +12,8 @@
 #include <sstream>
 #include <string>
 
+#include <sys/wait.h>
+
 namespace ckpt
 {
 
@@ -112,6 +114,13 @@ std::vector<fs::path> descriptors_of(std::int64_t pid, std::error_code *error)
         found.push_back(entry->path());
     }
     return found;
+}
+
+int exit_code_of(int status)
+{
+    constexpr int signal_code = 128;
+
+    return WIFSIGNALED(status) ? signal_code + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 std::optional<ProcessName> holder_of(const std::string &target,

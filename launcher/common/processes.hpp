@@ -42,6 +42,9 @@ std::vector<std::int64_t> process_ids();
  * meanwhile there are fewer of them, and *error says so; it is clear otherwise. */
 std::vector<std::filesystem::path> descriptors_of(std::int64_t pid, std::error_code *error);
 
+/* Returns the code that a shell gives for a status of wait(2): 128 + signal. */
+int exit_code_of(int status);
+
 struct ProcessName {
     std::string pid;
     std::string name; /* truncated by the kernel */

@@ -8,7 +8,6 @@
 #include "common/host.hpp"
 #include "common/invariant.hpp"
 #include "common/processes.hpp"
-#include "supervise/failure.hpp"
 #include "world/rank_environment.hpp"
 
 #include <fmt/core.h>

@@ -492,7 +492,7 @@ or
 .Ql no
 (the default).
 If a rank dies under
-.Cm ckpt run Fl -ranks ,
+.Cm ckpt run ,
 the copies of all ranks take the place of the ranks, on the node and in the job that run already.
 Nothing is read from the checkpoint.
 Files that the job has changed since are rolled back as at a restart.

@@ -105,9 +105,4 @@ bool Failure::is_from_outside() const
     return exit_code > signal_code && is_sent(exit_code - signal_code);
 }
 
-int exit_code_of(int status)
-{
-    return WIFSIGNALED(status) ? signal_code + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 } // namespace ckpt

@@ -44,7 +44,4 @@ struct Failure {
     bool is_from_outside() const;
 };
 
-/* Returns the code that a shell gives: 128 + signal. */
-int exit_code_of(int status);
-
 } // namespace ckpt

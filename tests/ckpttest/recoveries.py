@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""recoveries.py - jobs of `ckpt run --ranks` with kept copies, whose ranks are killed at random
-moments, and whose answers are compared with those of an uninterrupted run."""
+"""recoveries.py - jobs with kept copies, whose ranks are killed at random moments, and whose answers
+are compared with those of an uninterrupted run."""
 
 import contextlib
 import os
@@ -21,11 +21,13 @@ NOT_RECOVERED = re.compile(
 )
 
 
-def start(lab, program, interval="0", options=(), **settings):
-    """Starts the program under `ckpt run --ranks` with kept copies."""
+def start(lab, program, interval="0", options=(), mpirun=False, **settings):
+    """Starts the program with kept copies, by `ckpt run --ranks` or by mpirun."""
     program.prepare(lab.work)
-    options = ["-n", program.ranks, *OPTIONS, "--interval", interval, *options]
-    return non_mpi.start(lab, *program.argv, options=options, **settings)
+    options = [*OPTIONS, "--interval", interval, *options]
+    if mpirun:
+        return non_mpi.start(lab, *lab.mpirun_command(program), options=options, **settings)
+    return non_mpi.start(lab, *program.argv, options=["-n", program.ranks, *options], **settings)
 
 
 def ranks_of(lab):
@@ -74,10 +76,10 @@ def nobody_is_left(lab, job):
 
 
 # pylint: disable-next=too-many-arguments,too-many-positional-arguments
-def run(lab, program, native, seed, interval="0.5s", longest=2.0, most=1000):
+def run(lab, program, native, seed, interval="0.5s", longest=2.0, most=1000, mpirun=False):
     """Runs a program to its end under kills; its answer must be the native one. Returns the number
     of kills, of recoveries in place, and the reasons for restarts."""
-    job = start(lab, program, interval)
+    job = start(lab, program, interval, mpirun=mpirun)
     began = time.monotonic()
     await_copies(lab, job)
     kills = kill_ranks(lab, job, seed, longest, most)

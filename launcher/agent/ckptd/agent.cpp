@@ -122,6 +122,12 @@ LocalNode::Hooks Agent::local_hooks()
             supervisor_->rank_gone(rank, std::move(process));
         }
     };
+    hooks.is_shell = [this](int rank) {
+        recovery_.rank_is_shell(rank);
+        if (supervisor_) {
+            supervisor_->rank_is_shell(rank);
+        }
+    };
     hooks.salvage = [this](const SalvageEvent &news) { salvage(news); };
     hooks.committed = [this] { recovery_.committed(); };
     hooks.kills = [this] { recovery_.stop(); };
@@ -289,6 +295,7 @@ void Agent::supervise()
         } /* else: from a newer version */
     };
     hooks.over = [this](const std::string &) { local_.kill(); };
+    hooks.exited = [this](int rank, int status) { recovery_.rank_exited(rank, status); };
     supervisor_ = std::make_unique<SupervisorLink>(loop_, caller_, local_, settings_,
                                                    rejected_, std::move(hooks));
 }

@@ -49,7 +49,8 @@ LocalNode::LocalNode(EventLoop &loop, WorkerThread &worker,
       salvage_(loop, settings.protocol == CutChoice::independent, salvage_hooks()),
       signal_watch_(loop, [this](int rank, std::uint64_t epoch, const std::string &why) {
           refuse_for(rank, epoch, why);
-      })
+      }),
+      shells_(loop, [this](int rank) { shell_ended(rank); })
 {
     remover_.run(step_back);
 }
@@ -130,8 +131,17 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
         hooks_.refused_to_thaw(session->owner(), message.text);
         return;
     }
+    if (message.type == CKPT_MSG_SHELL) {
+        is_shell(session, message);
+        return;
+    }
     if (!session->introduced()) {
         reject(Rejection::malformed, "message type {} before HELLO", message.type);
+    }
+    if (message.type == CKPT_MSG_REFUSED && becoming_shells_.contains(session->rank())) {
+        spdlog::warn("{}", message.text);
+        session->kill();
+        return;
     }
     spdlog::debug("rank {}: {}", session->rank(), to_frame(message).dump());
     signal_watch_.heard(session->rank());
@@ -153,8 +163,8 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
         salvage_.kept(*session, message);
     } else if (message.type == CKPT_MSG_SHARED) {
         salvage_.shared(*session, message);
-    } else if (message.type == CKPT_MSG_WORLD_READY || message.type == CKPT_MSG_SHELL) {
-        reject(Rejection::malformed, "a change of worlds, or a shell, that was not ordered");
+    } else if (message.type == CKPT_MSG_WORLD_READY) {
+        reject(Rejection::malformed, "a change of worlds that was not ordered");
     } else {
         note_cut(*session, message);
         if (events_ != nullptr) {
@@ -212,29 +222,47 @@ void LocalNode::ended(RankSession *session)
     drop(session);
 }
 
-void LocalNode::drop(RankSession *session)
+/* Returns nothing if the session has been taken out already. */
+std::unique_ptr<RankSession> LocalNode::take_out(RankSession *session)
 {
     auto found = sessions_.find(session);
     if (found == sessions_.end()) {
-        return;
+        return nullptr;
     }
     std::unique_ptr<RankSession> owner = std::move(found->second);
     sessions_.erase(found);
     loop_.forget(session->descriptor());
     loop_.forget(session->process_descriptor());
+    return owner;
+}
 
+/* The rank of this session is not here any more. */
+void LocalNode::leave(const RankSession &session)
+{
+    const int rank = session.rank();
+
+    ranks_.erase(rank);
+    becoming_shells_.erase(rank);
+    freezer_.forget(rank); /* the checkpoint fails */
+    watching_.forget(rank);
+    increments_.forget(rank);
+    protector_.forget(rank);
+    signal_watch_.forget(rank);
+    CKPT_INVARIANT(ranks_.size() <= sessions_.size());
+    salvage_.gone(session, finished_[rank]);
+}
+
+void LocalNode::drop(RankSession *session)
+{
+    const std::unique_ptr<RankSession> owner = take_out(session);
+    if (!owner) {
+        return;
+    }
     auto known = ranks_.find(session->rank());
     if (known != ranks_.end() && known->second == session) {
-        int rank = session->rank();
-        ranks_.erase(known);
-        freezer_.forget(rank); /* the checkpoint fails */
-        watching_.forget(rank);
-        increments_.forget(rank);
-        protector_.forget(rank);
-        signal_watch_.forget(rank);
-        CKPT_INVARIANT(ranks_.size() <= sessions_.size());
+        const int rank = session->rank();
         spdlog::info("rank {} has gone", rank);
-        salvage_.gone(*session, finished_[rank]);
+        leave(*session);
         hooks_.gone(rank, session->take_process());
         if (events_ != nullptr) {
             events_->rank_gone(rank);
@@ -891,6 +919,7 @@ void LocalNode::kill()
     for (auto &[rank, session] : ranks_) {
         session->kill();
     }
+    shells_.kill();
 }
 
 std::vector<ckpt_clock> LocalNode::clocks(int rank) const

@@ -19,6 +19,7 @@
 #include "agent/ranks/salvage.hpp"
 #include "agent/base/settings.hpp"
 #include "agent/ranks/shared_segments.hpp"
+#include "agent/ranks/shells.hpp"
 #include "agent/ranks/signal_watch.hpp"
 #include "agent/base/worker_thread.hpp"
 #include "common/event_loop.hpp"
@@ -29,6 +30,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 namespace ckpt
 {
@@ -47,6 +49,8 @@ class LocalNode : public Node
         std::function<void(const RankSession &)> here = [](const RankSession &) {};
         std::function<void(int rank)> finished = [](int) {};
         std::function<void(int rank, Fd process)> gone = [](int, Fd) {};
+        /* The process of a connected rank is a shell: the rank has gone, as if it had ended. */
+        std::function<void(int rank)> is_shell = [](int) {};
         /* Progress of a salvage after the death of a rank. */
         std::function<void(const SalvageEvent &)> salvage = [](const SalvageEvent &) {};
         /* A checkpoint is committed. */
@@ -78,7 +82,10 @@ class LocalNode : public Node
     }
 
     bool had_ranks() const { return had_ranks_; }
-    bool has_connections() const { return !sessions_.empty() || salvage_.is_under_way(); }
+    bool has_connections() const
+    {
+        return !sessions_.empty() || !shells_.empty() || salvage_.is_under_way();
+    }
     /* Number of frozen copies of a rank that are kept in case it dies. */
     int copies(int rank) const { return salvage_.copies(rank); }
     /* By rank. */
@@ -96,6 +103,11 @@ class LocalNode : public Node
     void make_twins();
     /* From now on ranks go on from this checkpoint instead of that of `ckpt restart`. */
     void recovered_from(std::uint64_t number) { recovered_from_ = number; }
+
+    /* Orders that the rank's process becomes a shell, which waits for the end of `successor`. The
+     * answer comes through Hooks::is_shell, or the process ends. */
+    void become_shell(int rank, pid_t successor);
+    Shells &shells() { return shells_; }
 
     /* Sets the key with which the job's agents authenticate each other. */
     void set_job_key(const MessageKey &key);
@@ -160,6 +172,10 @@ class LocalNode : public Node
     void try_direct_io();
     void ended(RankSession *session);
     void drop(RankSession *session);
+    std::unique_ptr<RankSession> take_out(RankSession *session);
+    void leave(const RankSession &session);
+    void is_shell(RankSession *session, const ckpt_message &message);
+    void shell_ended(int rank);
     RankSession *find(int rank) const;
     NodeSweep::Hooks sweep_hooks();
     Salvage::Hooks salvage_hooks();
@@ -218,6 +234,8 @@ class LocalNode : public Node
     SignalWatch signal_watch_;
     std::map<RankSession *, std::unique_ptr<RankSession>> sessions_;
     std::map<int, RankSession *> ranks_; /* the sessions that sent HELLO */
+    std::set<int> becoming_shells_;      /* ranks whose answer to BECOME_SHELL has not come */
+    Shells shells_;
     std::map<int, bool> finished_;
     std::optional<Processors> processors_; /* set as soon as there is a rank */
     std::map<int, int> memory_;            /* by rank: memory_of() */

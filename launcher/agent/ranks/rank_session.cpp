@@ -137,6 +137,23 @@ void RankSession::hello(const ckpt_message &message)
     CKPT_INVARIANT(introduced() && rank_ < rank_count_);
 }
 
+void RankSession::shell(const ckpt_message &message)
+{
+    const pid_t sender = peer();
+
+    CKPT_EXPECT(!introduced());
+    if (static_cast<std::uint64_t>(sender) != message.as.shell.pid) {
+        reject(Rejection::forged, "SHELL of process {} came from process {}", message.as.shell.pid,
+               sender);
+    }
+    rank_ = static_cast<int>(message.as.shell.rank);
+    pid_ = sender;
+    process_ = open_pidfd(pid_);
+    if (!process_) {
+        fail_errno(errno, "the shell of rank {}: no process {}", rank_, pid_);
+    }
+}
+
 /* unix(7): SIOCOUTQ counts the bytes that the other end has not received yet. */
 bool RankSession::has_unread() const
 {
@@ -179,6 +196,12 @@ void RankSession::kill() const
 {
     CKPT_EXPECT(process_);
     send_signal(process_, SIGKILL);
+}
+
+void RankSession::terminate() const
+{
+    CKPT_EXPECT(process_);
+    send_signal(process_, SIGTERM);
 }
 
 } // namespace ckpt

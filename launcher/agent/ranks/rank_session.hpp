@@ -53,6 +53,9 @@ class RankSession
      * failures. */
     void hello(const ckpt_message &message);
 
+    /* The first message is SHELL: the process was a rank, and has found this agent. As hello(). */
+    void shell(const ckpt_message &message);
+
     /* As given to the constructor. */
     pid_t owner() const { return owner_; }
     bool introduced() const { return page_ != nullptr; }
@@ -73,6 +76,8 @@ class RankSession
     /* Sends the checkpoint signal to the thread that calls MPI. */
     void signal() const;
     void kill() const;
+    /* Sends SIGTERM to the process. */
+    void terminate() const;
 
     /* Whether the rank has been cut, as far as its messages say. */
     const RankCut &cut() const { return cut_.cut(); }

@@ -9,6 +9,8 @@
 #include "common/fault_injection.hpp"
 #include "common/invariant.hpp"
 #include "common/pidfd.hpp"
+#include "common/processes.hpp"
+#include "world/pmix_library.hpp"
 #include "world/rank_environment.hpp"
 
 #include <fmt/format.h>
@@ -31,6 +33,8 @@ namespace
 
 /* From the order to live to the last HELLO. MPI_Init of a new world has no limit of its own. */
 constexpr auto longest_thaw = std::chrono::seconds(30);
+/* For the survivors' processes to become shells. Those that do not are ended. */
+constexpr auto longest_shell = std::chrono::seconds(2);
 /* For the survivors to end, for a checkpoint under way, and for the next world to be registered. */
 constexpr auto longest_end = std::chrono::seconds(30);
 /* From `recovering` to the answer. */
@@ -49,16 +53,14 @@ std::string library_of_environment()
 {
     const char *library = std::getenv(library_variable);
 
-    return library == nullptr || world::uses_mpich(world::environment_without_launcher())
-               ? std::string()
-               : std::string(library);
+    return library == nullptr ? std::string() : std::string(library);
 }
 
 } // namespace
 
 Recovery::Recovery(EventLoop &loop, LocalNode &local, const Settings &settings, Hooks hooks)
     : loop_(loop), local_(local), settings_(settings), hooks_(std::move(hooks)),
-      library_(settings.keeps_copies ? library_of_environment() : std::string()),
+      library_(library_of_environment()), uses_shells_(library_.empty()),
       worlds_(loop, settings, {[this](int rank, int code) { hooks_.aborted(rank, code); }}),
       timer_(loop, [this] {
           is_overdue_ = phase_ == Phase::ending;
@@ -156,8 +158,19 @@ void Recovery::committed()
             take_streams(known);
         }
     }
+    find_library();
     if (!library_.empty() && !is_stopped_) {
         worlds_.prepare(rank_count_, library_);
+    }
+}
+
+/* Under mpirun the ranks have loaded the PMIx library of their MPI library. */
+void Recovery::find_library()
+{
+    if (!settings_.keeps_copies || world::uses_mpich(world::environment_without_launcher())) {
+        library_.clear();
+    } else if (library_.empty() && !local_.ranks().empty()) {
+        library_ = world::pmix_library_of(local_.ranks().begin()->second->pid());
     }
 }
 
@@ -166,11 +179,14 @@ void Recovery::committed()
 /* Returns why the job cannot recover in place when this rank dies; "": it can. */
 std::string Recovery::obstacle(int rank) const
 {
-    if (library_.empty()) {
-        return "only ckpt run --ranks with Open MPI can";
-    }
     if (local_.kept_copies().number() == 0) {
         return "no checkpoint whose copies are kept has been committed";
+    }
+    if (library_.empty()) {
+        return "only jobs of Open MPI can";
+    }
+    if (uses_shells_ && local_.shells().empty() && local_.ranks().empty()) {
+        return "mpirun ends with its last process";
     }
     if (!local_.kept_copies().is_complete(rank_count_)) {
         return "copies of ranks have ended";
@@ -224,14 +240,60 @@ void Recovery::answered(bool is_allowed)
 void Recovery::end_others()
 {
     phase_ = Phase::ending;
-    timer_.start(longest_end);
     spdlog::info("rank {} has died; all ranks go back in place", dead_);
     fault_kill("agent-at-recovery");
+    awaits_shells_ = false;
     for (const auto &[rank, known] : processes_) {
         if (known.process) {
+            end_process(rank);
+        }
+    }
+    timer_.start(awaits_shells_ ? longest_shell : longest_end);
+}
+
+/* A process that the launcher has started becomes a shell. A rank that has come back has one. */
+void Recovery::end_process(int rank)
+{
+    const auto copy = local_.kept_copies().kept().find(rank);
+
+    if (uses_shells_ && !local_.shells().has(rank) && local_.ranks().contains(rank) &&
+        copy != local_.kept_copies().kept().end()) {
+        awaits_shells_ = true;
+        local_.become_shell(rank, copy->second.process->pid());
+    } else {
+        send_signal(processes_.at(rank).process, SIGKILL);
+    }
+}
+
+void Recovery::rank_is_shell(int rank)
+{
+    if (const auto known = processes_.find(rank); known != processes_.end()) {
+        ended(rank);
+    }
+}
+
+/* The launcher is to see the end of the rank. If the rank may come back, nothing has ended yet. */
+void Recovery::rank_exited(int rank, int status)
+{
+    if (phase_ == Phase::idle) {
+        local_.shells().end(rank, exit_code_of(status));
+    }
+}
+
+/* A process cannot become a shell in a system call that does not end, for example. */
+void Recovery::overdue()
+{
+    if (!std::exchange(awaits_shells_, false)) {
+        fail(worlds_.is_coming() ? worlds_.obstacle() : std::exchange(trouble_, {}));
+        return;
+    }
+    for (const auto &[rank, known] : processes_) {
+        if (known.process) {
+            spdlog::warn("the process of rank {} does not become a shell: it is ended", rank);
             send_signal(known.process, SIGKILL);
         }
     }
+    timer_.start(longest_end);
 }
 
 bool Recovery::all_have_ended() const
@@ -253,8 +315,8 @@ void Recovery::look()
     if (phase_ == Phase::awaiting && is_allowed_ && !processes_.at(dead_).process) {
         end_others();
     }
-    if (phase_ == Phase::ending && is_overdue_) {
-        fail(worlds_.is_coming() ? worlds_.obstacle() : std::exchange(trouble_, {}));
+    if (phase_ == Phase::ending && std::exchange(is_overdue_, false)) {
+        overdue();
     }
     if (phase_ == Phase::ending && all_have_ended() && hooks_.is_settled() &&
         !worlds_.is_coming()) {
@@ -330,6 +392,7 @@ void Recovery::thaw()
                                             }}));
         CKPT_INVARIANT(is_new);
         local_.accept(std::move(own), place->second->pid());
+        local_.shells().follow(rank, place->second->pid());
         worlds_.process_of(rank, place->second->pid());
     }
 }
@@ -384,6 +447,9 @@ void Recovery::fail(const std::string &why)
 {
     end_copies();
     local_.kept_copies().drop();
+    if (phase_ != Phase::awaiting) {
+        local_.shells().kill(); /* their launcher ends, too */
+    }
     spdlog::warn("no recovery in place: {}", why);
     hooks_.news({SalvageEvent::Kind::not_recovered, dead_, 0, 0, why});
     settle();

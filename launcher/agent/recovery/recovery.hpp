@@ -53,6 +53,10 @@ class Recovery
     /* A rank has connected; has disconnected, though its process may live on. */
     void rank_here(const RankSession &rank);
     void rank_gone(int rank);
+    /* The process of a connected rank is a shell. */
+    void rank_is_shell(int rank);
+    /* status: of the rank's process, from wait(2) */
+    void rank_exited(int rank, int status);
     /* `ckpt run` has answered `recovering`. is_allowed: nobody has asked for the end of the job. */
     void answered(bool is_allowed);
     /* A checkpoint is committed: prepares the next world. */
@@ -86,7 +90,10 @@ class Recovery
     void ended(int rank);
     void take_streams(Process &known) const;
     void close_streams();
+    void find_library();
     void end_others();
+    void end_process(int rank);
+    void overdue();
     bool all_have_ended() const;
     void roll_back();
     void thaw();
@@ -100,7 +107,9 @@ class Recovery
     LocalNode &local_;
     const Settings &settings_;
     Hooks hooks_;
-    const std::string library_; /* PMIx library of new worlds; "": no worlds */
+    std::string library_; /* PMIx library of new worlds; "": no worlds */
+    /* The launcher ends with its last process, so the ranks' first processes stay as shells. */
+    const bool uses_shells_;
     WorldService worlds_;
     LoopTimer timer_; /* limit for an answer, for the old processes, and for the copies */
     Phase phase_ = Phase::idle;
@@ -116,6 +125,7 @@ class Recovery
     std::string trouble_;              /* why the copies do not live; look() acts on it */
     std::map<int, Process> processes_; /* by rank */
     bool has_streams_of_ended_ = false;
+    bool awaits_shells_ = false; /* processes have been told to become shells */
     std::map<int, std::unique_ptr<Thawing>> thawing_;
 };
 

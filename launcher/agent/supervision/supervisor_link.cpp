@@ -65,13 +65,10 @@ SupervisorLink::SupervisorLink(EventLoop &loop, WorkerThread &worker,
                                RejectedFrames &rejected, Hooks hooks)
     : loop_(loop), worker_(worker), local_(local), settings_(settings),
       rejected_(rejected), hooks_(std::move(hooks)),
-      ended_(loop, {[this](int rank) {
-                        stopped_.erase(rank);
-                        awaited_.erase(rank);
-                        send({{"type", "ended"}, {"rank", rank}});
-                    },
+      ended_(loop, {[this](int rank) { rank_is_shell(rank); },
                     [this](int rank, int status) {
                         send({{"type", "status"}, {"rank", rank}, {"status", status}});
+                        hooks_.exited(rank, status);
                     }}),
       next_look_(std::chrono::steady_clock::now())
 {
@@ -273,6 +270,13 @@ void SupervisorLink::rank_gone(int rank, Fd process)
 {
     CKPT_EXPECT(rank >= 0 && process);
     ended_.watch(rank, std::move(process));
+}
+
+void SupervisorLink::rank_is_shell(int rank)
+{
+    stopped_.erase(rank);
+    awaited_.erase(rank);
+    send({{"type", "ended"}, {"rank", rank}});
 }
 
 void SupervisorLink::salvage(const SalvageEvent &news)

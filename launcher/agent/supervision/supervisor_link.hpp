@@ -39,6 +39,8 @@ class SupervisorLink
         std::function<void(const nlohmann::json &order)> order;
         /* This launch must not go on: a node is lost, or another launch has begun. */
         std::function<void(const std::string &why)> over;
+        /* A rank's process has ended. status: from wait(2) */
+        std::function<void(int rank, int status)> exited = [](int, int) {};
     };
 
     SupervisorLink(EventLoop &loop, WorkerThread &worker, const LocalNode &local,
@@ -48,6 +50,8 @@ class SupervisorLink
     void rank_here(const RankSession &rank);
     void rank_finished(int rank);
     void rank_gone(int rank, Fd process);
+    /* The rank's process lives on, but is not the rank any more. */
+    void rank_is_shell(int rank);
     void salvage(const SalvageEvent &news);
     /* This agent is the coordinator: `ckpt run` can ask it for checkpoints. */
     void coordinates();

@@ -13,6 +13,7 @@
 #include "cli/launchers/pmix_server_file.hpp"
 #include "common/processes.hpp"
 #include "world/dynamic_library.hpp"
+#include "world/pmix_library.hpp"
 
 #include <fmt/format.h>
 #include <pmix_tool.h>
@@ -47,20 +48,6 @@ constexpr const char *tool_name = "ckpt";
 fs::path process_file(int pid, const char *name)
 {
     return fs::path("/proc") / std::to_string(pid) / name;
-}
-
-/* Returns the PMIx library that the launcher has loaded; empty if none. */
-std::string library_of(int launcher)
-{
-    std::ifstream maps(process_file(launcher, "maps"));
-
-    for (std::string line; std::getline(maps, line);) {
-        std::size_t path = line.find('/');
-        if (path != line.npos && line.find("/libpmix.so") != line.npos) {
-            return line.substr(path);
-        }
-    }
-    return "";
 }
 
 /* `ckpt` is not linked with any PMIx. */
@@ -397,7 +384,7 @@ std::string server_file_of(int launcher)
 std::string ask_through_pmix(int launcher, const std::function<void()> &waiting)
 {
     require_tools_taken(launcher);
-    std::string path = library_of(launcher);
+    std::string path = world::pmix_library_of(launcher);
     if (path.empty()) {
         stop_refused(CKPT_REFUSAL_PMIX_UNAVAILABLE, "mpirun {} uses no PMIx that can be loaded",
                      launcher);

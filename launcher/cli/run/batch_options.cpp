@@ -8,6 +8,7 @@
 #include "cli/base/options.hpp"
 #include "cli/base/warning.hpp"
 #include "common/host.hpp"
+#include "common/processes.hpp"
 #include "common/switch.hpp"
 
 #include <fmt/core.h>

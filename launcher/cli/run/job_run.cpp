@@ -122,8 +122,8 @@ std::string JobRun::obstacle_to_recovery(bool is_in_place) const
     if (tolerates_ended_ranks_) {
         return "its options say that it deals with ranks that end";
     }
-    if (is_in_place && launcher != Launcher::ckpt) {
-        return "only ckpt run --ranks can";
+    if (is_in_place && launcher != Launcher::ckpt && launcher != Launcher::open_mpi) {
+        return "only ckpt run --ranks and Open MPI's mpirun can";
     }
     if (is_in_place && (options_.files != journal::Files::roll_back || options_.conceals)) {
         return "it needs --files rollback";

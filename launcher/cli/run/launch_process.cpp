@@ -8,7 +8,6 @@
 #include "common/invariant.hpp"
 #include "common/pidfd.hpp"
 #include "common/processes.hpp"
-#include "supervise/failure.hpp"
 
 #include "ckpt/input.h"
 

@@ -7,6 +7,7 @@
 #include "common/durations.hpp"
 #include "common/error.hpp"
 #include "common/invariant.hpp"
+#include "common/processes.hpp"
 #include "launch/launch_options.hpp"
 
 #include <fmt/core.h>
