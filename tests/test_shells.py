@@ -107,9 +107,10 @@ def check_shell(pid, agent):
     for fd in os.listdir(process / "fd"):
         open_files[int(fd)] = os.readlink(process / "fd" / fd)
     others = {fd: name for fd, name in open_files.items() if fd > 2}
-    strange = [n for n in others.values() if not re.match(r"socket:|anon_inode:\[pidfd\]", n)]
+    allowed = re.compile(r"socket:|anon_inode:\[(pidfd|signalfd)\]")
+    strange = [name for name in others.values() if not allowed.match(name)]
     assert not strange, open_files
-    assert len(others) <= 5, open_files  # agent, launcher, two processes
+    assert len(others) <= 6, open_files  # agent, launcher, two processes, signals
     assert processes.is_alive(agent)
 
 
@@ -364,10 +365,20 @@ def test_signal_of_the_launcher_ends_a_shell(make, number):
     place = make()
     place.start("compute", ranks=1)
     ((pid, *_),) = place.become_shells()["shells"].values()
-    os.kill(pid, signal.SIGUSR1)  # has no effect
     os.kill(pid, number)
     assert processes.wait_until_gone([pid], TIMEOUT)
     place.job.finish()
+
+
+def test_other_signals_of_the_launcher_reach_the_successor(make):
+    place = make()
+    place.start("compute", ranks=1)
+    with subprocess.Popen(["sleep", str(TIMEOUT)]) as successor:
+        answer = place.become_shells(successor=successor.pid)
+        ((shell, *_),) = answer["shells"].values()
+        os.kill(shell, signal.SIGUSR1)
+        assert successor.wait(TIMEOUT) == -signal.SIGUSR1
+    assert place.end(0) == (0, [])
 
 
 @pytest.mark.parametrize("mpi", OPEN_MPI)

@@ -15,6 +15,7 @@
 #include <limits.h>
 #include <linux/sched.h>
 #include <signal.h>
+#include <sys/signalfd.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -73,19 +74,29 @@ static void unlock_streams(void)
     }
 }
 
+static const uint64_t fatal = CKPT_SIGNAL_BIT(SIGTERM) | CKPT_SIGNAL_BIT(SIGINT) |
+                              CKPT_SIGNAL_BIT(SIGQUIT) | CKPT_SIGNAL_BIT(SIGHUP);
+
 /* SIGCHLD is ignored: nobody waits for the program's children, and they are not to pile up. */
 static long set_signals(void)
 {
     const struct ckpt_sigaction ignored = {.handler = (void *)SIG_IGN};
     const struct ckpt_sigaction standard = {.handler = (void *)SIG_DFL};
-    const uint64_t blocked = ~(CKPT_SIGNAL_BIT(SIGTERM) | CKPT_SIGNAL_BIT(SIGINT) |
-                               CKPT_SIGNAL_BIT(SIGQUIT) | CKPT_SIGNAL_BIT(SIGHUP));
+    const uint64_t blocked = ~fatal;
     long error = ckpt_sys_sigaction(SIGCHLD, &ignored, NULL);
 
     if (error == 0) {
         error = ckpt_sys_sigaction(SIGTERM, &standard, NULL);
     }
     return error == 0 ? ckpt_sys_sigprocmask(SIG_SETMASK, &blocked, NULL) : error;
+}
+
+long ckpt_inherited_signals(void)
+{
+    const uint64_t others = ~(fatal | CKPT_SIGNAL_BIT(SIGCHLD));
+
+    return ckpt_syscall6(SYS_signalfd4, -1, (long)&others, sizeof(others),
+                         SFD_NONBLOCK | SFD_CLOEXEC, 0, 0);
 }
 
 int ckpt_inherited_give_up(void)

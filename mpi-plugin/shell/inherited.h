@@ -18,4 +18,8 @@ int ckpt_inherited_close(int *kept, unsigned count);
  */
 int ckpt_inherited_give_up(void);
 
+/* Returns a descriptor from which the signals without effect can be read (signalfd(2)), or -errno.
+ * Context: freestanding. */
+long ckpt_inherited_signals(void);
+
 #endif

@@ -19,13 +19,16 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define PAGE       4096u
 #define LOOK_MS    1000 /* period at which a shell without an agent looks for one */
-#define PIDFD_OPEN 434  /* older headers lack the name */
+#define PIDFD_OPEN 434  /* older headers lack the names */
+#define PIDFD_SEND 424  /* pidfd_send_signal(2) */
 #define UNKNOWN    1    /* exit code */
 #define WRONG      2    /* exit code: the arguments are wrong */
 
@@ -35,6 +38,7 @@ static struct {
     int agent;          /* connection, or -1 */
     int parent;         /* pidfd; -1: the parent is in another namespace */
     int successor;      /* pidfd; -1: has ended */
+    int signals;        /* signalfd of all that are blocked, or -1 */
 } shell;
 
 static uint64_t number(const char *text)
@@ -168,6 +172,19 @@ static void receive(void)
     } /* others were for the rank, or are of a newer agent */
 }
 
+/* Passes on what the launcher forwards to its processes, such as SIGUSR1. What threads send each
+ * other, as the agent does, is not for another process. */
+static void pass_on_signals(void)
+{
+    struct signalfd_siginfo signal;
+
+    while (ckpt_sys_read(shell.signals, &signal, sizeof(signal)) == (long)sizeof(signal)) {
+        if (shell.successor >= 0 && (signal.ssi_code == SI_USER || signal.ssi_code == SI_QUEUE)) {
+            (void)ckpt_syscall6(PIDFD_SEND, shell.successor, (long)signal.ssi_signo, 0, 0, 0, 0);
+        }
+    }
+}
+
 /* Neither an agent nor the successor is left: nobody will know how the rank ended. */
 static __attribute__((noreturn)) void give_up(void)
 {
@@ -198,15 +215,19 @@ static __attribute__((noreturn)) void serve(void)
 {
     for (;;) {
         const int has_agent = shell.agent >= 0;
-        struct pollfd entries[2] = {
+        struct pollfd entries[3] = {
             {.fd = shell.parent, .events = POLLIN},
-            {.fd = has_agent ? shell.agent : shell.successor, .events = POLLIN}};
-        const long ready = ckpt_sys_poll(entries, 2, has_agent ? -1 : LOOK_MS);
+            {.fd = has_agent ? shell.agent : shell.successor, .events = POLLIN},
+            {.fd = shell.signals, .events = POLLIN}};
+        const long ready = ckpt_sys_poll(entries, 3, has_agent ? -1 : LOOK_MS);
 
+        if (ready > 0 && entries[2].revents != 0) {
+            pass_on_signals();
+        }
         if (ready > 0 && entries[0].revents != 0) { /* nobody waits for this process any more */
             ckpt_sys_exit_group(0);
         } else if (has_agent) {
-            if (ready > 0) {
+            if (ready > 0 && entries[1].revents != 0) {
                 receive();
             }
             if (shell.agent < 0) {
@@ -238,6 +259,7 @@ static int begin(long count, const char *const *argument)
     if (error == 0) {
         error = ckpt_inherited_give_up();
     }
+    shell.signals = error == 0 ? (int)ckpt_inherited_signals() : -1;
     shell.rank = number(argument[CKPT_SHELL_RANK]);
     shell.socket = argument[CKPT_SHELL_SOCKET];
     shell.agent = (int)number(argument[CKPT_SHELL_AGENT]);
