@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """recovery.py - from the death of a rank until the program makes progress again: in place, and by
-restarts under ckpt-launch and under mpirun, in turns."""
+restarts, under ckpt-launch and under mpirun, in turns."""
 
 import contextlib
 import os
@@ -9,13 +9,19 @@ import time
 
 import report
 from ckpttest import non_mpi, recoveries, table
-from ckpttest.lab import Lab
 from ckpttest.mpis import OPENMPI4, OPENMPI5
 from ckpttest.programs import Program
 from ckpttest.settings import BUILD
 
 LIMIT = 60  # seconds
 RESTARTED = r"restart \d+ of"
+# What the table compares: the launcher, and whether copies are kept.
+KINDS = {
+    "in place, ckpt-launch": ("ckpt-launch", True),
+    "in place, mpirun": ("mpirun", True),
+    "restart, ckpt-launch": ("ckpt-launch", False),
+    "restart, mpirun": ("mpirun", False),
+}
 
 
 def page_walk(mebibytes, ranks):
@@ -25,12 +31,13 @@ def page_walk(mebibytes, ranks):
 
 def command(lab, program, kind):
     """Returns the options and the command line of a job of this kind."""
-    limits = ["--interval", "0", "--max-restarts", "1000"]
-    if kind == "mpirun":
+    launcher, keeps_copies = KINDS[kind]
+    options = ["--interval", "0", "--max-restarts", "1000"]
+    options += ["--keep-copies", "yes" if keeps_copies else "no"]
+    if launcher == "mpirun":
         launch = [lab.mpirun, "--oversubscribe", "-np", program.ranks]
-        return limits, [*launch, *program.argv]
-    copies = ["--keep-copies", "yes" if kind == "in place" else "no"]
-    return ["-n", program.ranks, *copies, *limits], program.argv
+        return options, [*launch, *program.argv]
+    return ["-n", program.ranks, *options], program.argv
 
 
 @contextlib.contextmanager
@@ -41,11 +48,13 @@ def saved_job(lab, program, kind):
     try:
         job.wait_for(program.progress, timeout=LIMIT)
         non_mpi.save(lab)
-        if kind == "in place":
+        if KINDS[kind][1]:
             recoveries.await_copies(lab, job)
         yield job
     finally:
-        job.kill()
+        job.process.terminate()
+        job.finish()
+        assert recoveries.nobody_is_left(lab, job)  # the next job has the same name
 
 
 def seconds_to_progress(lab, job, program, kind, victim):
@@ -53,20 +62,16 @@ def seconds_to_progress(lab, job, program, kind, victim):
     ranks = non_mpi.wait_until(job, lambda: recoveries.ranks_of(lab))
     begin = time.monotonic()
     os.kill(ranks[victim], signal.SIGKILL)
-    job.wait_for(recoveries.RECOVERED if kind == "in place" else RESTARTED, timeout=LIMIT)
+    job.wait_for(recoveries.RECOVERED if KINDS[kind][1] else RESTARTED, timeout=LIMIT)
     job.wait_for(program.progress, timeout=LIMIT)
     return time.monotonic() - begin
 
 
 def measure(directory, mpi, ranks, mebibytes, count):
     """Returns seconds by kind. Each job has one failure, so that all are alike."""
-    settings = mpi.settings()
-    if mpi.prefix:
-        settings["CKPT_LIBMPI"] = f"{mpi.prefix}/lib/libmpi.so.40"
-        settings["OPAL_PREFIX"] = mpi.prefix
-    lab = Lab(directory, mpi.mpirun, CKPT_CODEC="none", **settings)
+    lab = recoveries.make_lab(directory, mpi, CKPT_CODEC="none")
     program = page_walk(mebibytes, ranks)
-    found = {"in place": [], "ckpt-launch": [], "mpirun": []}
+    found = {kind: [] for kind in KINDS}
     try:
         for turn in range(count):
             for kind, seconds in found.items():
@@ -94,7 +99,7 @@ def everything(directory, options, say):
     return results
 
 
-HEADER = ["library", "ranks", "MiB a rank", "in place", "restart, ckpt-launch", "restart, mpirun"]
+HEADER = ["library", "ranks", "MiB a rank", *KINDS]
 
 
 def text(data):

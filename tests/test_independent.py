@@ -34,12 +34,14 @@ SIZES = {  # steps and size: for some seconds
 RANKS = {"batches": 4, "shared_bytes": 4}  # otherwise 3
 JOB = f"independent-{os.getpid()}"  # ckpt finds jobs of a name wherever they are
 FULL = os.environ.get("CKPT_TEST_FULL", "") == "1"
-# test_rank_faults has locks, too
+# test_rank_faults has locks, too; DIRECT has the programs without a way here
 OFTEN = {
     "barnes": [[]],
     "batches": [["--mode=sums"]],
     "hash_table": [["--shared"]],
-    "stencil": [["--mode=pscw"]],
+    "open_epoch": [],
+    "stencil": [],
+    "uneven": [],
     "water_nsquared": [["--mode=accumulate"]],
     "water_spatial": [[]],
     "work_queue": [["--shared"]],

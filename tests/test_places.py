@@ -89,7 +89,7 @@ def test_moved_working_directory(lab):
 
 def test_restarted_job_restarts_again(lab, native):
     """A restarted job can be saved and killed again."""
-    program = programs.ring(40000)
+    program = programs.ring(12000)
     parts = [lab.start(program)]
     for _ in range(3):
         parts[-1].wait_for(program.progress, count=5)
@@ -103,7 +103,7 @@ def test_restarted_job_restarts_again(lab, native):
 def test_two_jobs_at_once(tmp_path, native):
     """Two jobs of one user, saved, killed and restarted side by side."""
     labs = [Lab(tmp_path / name, holds=True) for name in ("a", "b")]
-    kinds = [programs.ring(20000), programs.traffic(3000)]
+    kinds = [programs.ring(8000), programs.traffic(3000)]
     try:
         first = [lab.start(kind) for lab, kind in zip(labs, kinds, strict=True)]
         for job, kind in zip(first, kinds, strict=True):

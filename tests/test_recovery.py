@@ -31,11 +31,7 @@ WAYS = [pytest.param((mpi, way), id=f"{mpi.name}-{way}") for mpi in MPIS for way
 def lab_with_library(request, tmp_path):
     """A lab whose jobs need no launcher, or have an mpirun."""
     mpi, way = request.param
-    settings = mpi.settings()
-    if mpi.prefix:
-        settings["CKPT_LIBMPI"] = f"{mpi.prefix}/lib/libmpi.so.40"
-        settings["OPAL_PREFIX"] = mpi.prefix
-    lab = Lab(tmp_path, mpi.mpirun, **settings)
+    lab = recoveries.make_lab(tmp_path, mpi)
     lab.has_mpirun = way == "mpirun"
     yield lab
     lab.close()
@@ -78,6 +74,7 @@ def test_all_ranks_go_back_in_place(lab, victim):
         assert not {rank["pid"] for rank in after["ranks"]} & set(ranks)
         assert after["agent_pid"] == before["agent_pid"]
         assert after["in_place"]["number"] == number
+        assert after["failures"] == before["failures"] + 1
         job.wait_for(program.progress)
     is_right(lab, job)
 

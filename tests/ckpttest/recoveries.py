@@ -10,6 +10,7 @@ import signal
 import time
 
 from . import non_mpi, processes
+from .lab import Lab
 from .settings import TIMEOUT
 
 OPTIONS = ["--keep-copies", "yes", "--max-restarts", "1000"]
@@ -19,6 +20,15 @@ RECOVERED = re.compile(
 NOT_RECOVERED = re.compile(
     r"the job does not recover in place: (.*?)(?:; (?:restart|the rest of the job) .*)?$"
 )
+
+
+def make_lab(directory, mpi, **settings):
+    """A lab whose jobs run over this library, with its mpirun or without."""
+    settings = {**settings, **mpi.settings()}
+    if mpi.prefix:
+        settings["CKPT_LIBMPI"] = f"{mpi.prefix}/lib/libmpi.so.40"
+        settings["OPAL_PREFIX"] = mpi.prefix
+    return Lab(directory, mpi.mpirun, **settings)
 
 
 def start(lab, program, interval="0", options=(), mpirun=False, **settings):
@@ -48,16 +58,37 @@ def await_copies(lab, job):
     return non_mpi.wait_until(job, are_kept)
 
 
-def kill_ranks(lab, job, seed, longest, most):
-    """Kills a random rank after random times of up to `longest` seconds, `most` times at most, as
-    long as the job runs. Returns the number of kills."""
+def one_rank(lab, chance):
+    """Returns the process id of a random rank; nothing if not all are there."""
+    ranks = ranks_of(lab)
+    return [chance.choice(ranks)] if ranks else []
+
+
+def any_victims(lab, chance):
+    """Returns process ids: most often of a rank; else of two, of the agent, of its ckpt-world, or of
+    the launcher."""
+    kind = chance.choice(["rank"] * 6 + ["two", "agent", "world", "launcher"])
+    found = non_mpi.status(lab)
+    if kind == "rank" or not found:
+        return one_rank(lab, chance)
+    if kind == "two":
+        return one_rank(lab, chance) + one_rank(lab, chance)
+    if kind == "world":
+        started = processes.started_with("CKPT_DIR", lab.environment()["CKPT_DIR"])
+        return [pid for pid in started if processes.name_of(pid) == "ckpt-world"]
+    return [found["agent_pid" if kind == "agent" else "launcher_pid"]]
+
+
+# pylint: disable-next=too-many-arguments,too-many-positional-arguments
+def kill_some(lab, job, seed, longest, most, victims=one_rank):
+    """Kills some of the job's processes after random times of up to `longest` seconds, `most` times
+    at most, as long as the job runs. Returns how often."""
     chance = random.Random(seed)
     kills = 0
     while kills < most and job.run_on(chance.uniform(0, longest)):
-        ranks = ranks_of(lab)
-        if ranks:
+        for pid in victims(lab, chance):
             with contextlib.suppress(ProcessLookupError):
-                os.kill(chance.choice(ranks), signal.SIGKILL)
+                os.kill(pid, signal.SIGKILL)
                 kills += 1
     return kills
 
@@ -76,13 +107,13 @@ def nobody_is_left(lab, job):
 
 
 # pylint: disable-next=too-many-arguments,too-many-positional-arguments
-def run(lab, program, native, seed, interval="0.5s", longest=2.0, most=1000, mpirun=False):
+def run(lab, program, native, seed, longest=2.0, most=1000, mpirun=False, victims=one_rank):
     """Runs a program to its end under kills; its answer must be the native one. Returns the number
     of kills, of recoveries in place, and the reasons for restarts."""
-    job = start(lab, program, interval, mpirun=mpirun)
+    job = start(lab, program, "0.5s", mpirun=mpirun)
     began = time.monotonic()
     await_copies(lab, job)
-    kills = kill_ranks(lab, job, seed, longest, most)
+    kills = kill_some(lab, job, seed, longest, most, victims)
     job.succeed(10 * native.seconds + TIMEOUT)
     answer = lab.answer(program, job)
     assert answer == native.answer, f"{answer} instead of {native.answer}"

@@ -414,6 +414,9 @@ void Agent::salvage(const SalvageEvent &news)
     if (news.kind == SalvageEvent::Kind::recovered && news.number != 0) {
         const double now = static_cast<double>(now_nanoseconds()) * 1e-9;
         in_place_ = {0, in_place_.count + 1, news.number, news.rank, now, news.seconds, {}};
+        if (coordinator_) {
+            coordinator_->has_recovered();
+        }
     } else if (news.kind == SalvageEvent::Kind::not_recovered) {
         in_place_.error = news.why;
     }

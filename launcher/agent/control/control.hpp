@@ -201,7 +201,7 @@ struct Status {
     double cost = 0;               /* seconds per checkpoint; 0: not known yet */
     double mtbf = 0;               /* seconds */
     bool mtbf_is_given = false;    /* else measured */
-    unsigned failures = 0;         /* of earlier launches */
+    unsigned failures = 0;         /* of earlier launches, and recoveries */
     double next_in = -1;           /* seconds to the next periodic checkpoint; -1: none */
     std::uint64_t committed = 0;   /* checkpoints of this launch */
     std::uint64_t failed = 0;

@@ -59,7 +59,7 @@ constexpr Metric metrics[] = {
      [](const Status &s) { return above_zero(s.started); }},
     {"ckpt_job_ranks", "gauge", "Ranks of the job.",
      [](const Status &s) { return number(s.rank_count); }},
-    {"ckpt_job_failures_total", "counter", "Earlier launches of the job that have failed.",
+    {"ckpt_job_failures_total", "counter", "Failed launches and recoveries in place.",
      [](const Status &s) { return number(s.failures); }},
     {"ckpt_checkpoints_committed_total", "counter", "Checkpoints taken by this launch.",
      [](const Status &s) { return number(s.committed); }},

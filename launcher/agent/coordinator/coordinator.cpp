@@ -132,6 +132,15 @@ void Coordinator::write_job_state(const JobState &state)
     }
 }
 
+void Coordinator::has_recovered()
+{
+    earlier_.failures++;
+    interval_.observe(opener_.history(earlier_));
+    if (store_) {
+        note_progress();
+    }
+}
+
 void Coordinator::end(bool is_asked_for)
 {
     ended_as_ = killed_ || machine_.has_finished() ? "ended"

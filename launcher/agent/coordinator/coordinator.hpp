@@ -88,6 +88,8 @@ class Coordinator : public NodeEvents
     std::optional<journal::Wish> files_at(std::uint64_t number) const;
     /* The connection to a node's agent was lost. */
     void node_gone(Node &node);
+    /* A rank has died, and the job has gone back in place: a failure for the automatic interval. */
+    void has_recovered();
     /* The job is over: writes its final state. is_asked_for: the job was ended on request. */
     void end(bool is_asked_for = false);
 
@@ -276,7 +278,7 @@ class Coordinator : public NodeEvents
     /* when the latest checkpoint ended, or when all ranks were there */
     std::optional<Time> last_end_;
     CheckpointInterval interval_;
-    JobHistory earlier_;  /* earlier launches of the job */
+    JobHistory earlier_;  /* earlier launches of the job; failures: of this one, too */
     bool killed_ = false; /* the job was ended after a checkpoint, on request */
     Time last_progress_{};
     Phase told_phase_ = Phase::idle;

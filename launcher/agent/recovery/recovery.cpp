@@ -287,6 +287,7 @@ void Recovery::overdue()
         fail(worlds_.is_coming() ? worlds_.obstacle() : std::exchange(trouble_, {}));
         return;
     }
+    trouble_.clear();
     for (const auto &[rank, known] : processes_) {
         if (known.process) {
             spdlog::warn("the process of rank {} does not become a shell: it is ended", rank);
@@ -321,7 +322,11 @@ void Recovery::look()
     if (phase_ == Phase::ending && all_have_ended() && hooks_.is_settled() &&
         !worlds_.is_coming()) {
         timer_.stop();
-        roll_back();
+        if (uses_shells_ && local_.shells().empty()) {
+            fail("mpirun ends with its last process");
+        } else {
+            roll_back();
+        }
     }
     if (phase_ == Phase::thawing && !trouble_.empty()) {
         attempt_failed(std::exchange(trouble_, {}));

@@ -34,7 +34,7 @@ struct JobState {
     std::string agent_socket;
     std::int64_t started = 0; /* of this launch, ns since the epoch of 1970 */
     double seconds = 0;       /* run time so far, summed over all launches */
-    unsigned failures = 0;    /* number of failures in earlier launches */
+    unsigned failures = 0;    /* failed launches, and recoveries in place */
 };
 
 struct Checkpoint {
