@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "agent/ranks/ended_processes.hpp"
+#include "agent/base/ended_processes.hpp"
 #include "agent/supervision/node_watch.hpp"
 #include "agent/links/peer_connection.hpp"
 #include "agent/messages/salvage_event.hpp"

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "agent/ranks/ended_processes.hpp"
+#include "agent/base/ended_processes.hpp"
 #include "agent/base/listener.hpp"
 #include "common/event_loop.hpp"
 

@@ -2,7 +2,7 @@
 /*
  * test_ended_processes.cpp - the end of killed processes is reported, as for ranks.
  */
-#include "agent/ranks/ended_processes.hpp"
+#include "agent/base/ended_processes.hpp"
 
 #include "common/error.hpp"
 #include "common/event_loop.hpp"

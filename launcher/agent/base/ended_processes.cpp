@@ -3,7 +3,7 @@
  * ended_processes.cpp - exit statuses by pidfd. EPOLLHUP says that the process has been waited for.
  * Then PIDFD_GET_INFO returns its status; Debian 12's headers lack that request.
  */
-#include "agent/ranks/ended_processes.hpp"
+#include "agent/base/ended_processes.hpp"
 
 #include "common/pidfd.hpp"
 
