@@ -246,9 +246,9 @@ TEST_F(Shell, KeepsOnlyTheDescriptorsThatItIsGiven)
         }
     });
     EXPECT_EQ(receive().type, static_cast<std::uint32_t>(CKPT_MSG_SHELL));
-    // 0 to 2, the agent's, the launcher's, and the two processes that it watches
+    // 0 to 2, the agent's, the launcher's, the two processes that it watches, and the signals
     const std::vector<int> left = descriptors();
-    EXPECT_EQ(left.size(), 7u);
+    EXPECT_EQ(left.size(), 8u);
     EXPECT_EQ(std::count(left.begin(), left.end(), kept), 1);
     for (const int fd : {50, kept - 1, kept + 1, 500}) {
         EXPECT_EQ(std::count(left.begin(), left.end(), fd), 0) << fd;
