@@ -117,11 +117,10 @@ def test_one_after_the_other(tmp_path, way):
         run.check(replays.expected_of(tmp_path / "one", way))
     finally:
         run.close()
-    assert [(kill.rank, kill.restarts, kill.why_not) for kill in run.kills] == [
-        (1, 1, ""),
-        (2, 1, ""),
-        (1, 1, ""),
-    ]
+    assert [(kill.rank, kill.restarts) for kill in run.kills] == [(1, 1), (2, 1), (1, 1)]
+    # A kill may meet the one call that cannot be replayed; then all ranks are restarted.
+    refused = [kill.why_not for kill in run.kills if kill.why_not]
+    assert len(refused) < 2 and all("[not-replayable]" in why for why in refused), refused
 
 
 @pytest.mark.parametrize("saved", [True, False], ids=["checkpoint", "beginning"])

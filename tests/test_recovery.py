@@ -24,7 +24,9 @@ if FULL:  # several minutes more
 RESTART = re.compile(r"ckpt: .*restart \d+ of")
 
 
-WAYS = [pytest.param((mpi, way), id=f"{mpi.name}-{way}") for mpi in MPIS for way in ("alone", "mpirun")]
+WAYS = [
+    pytest.param((mpi, way), id=f"{mpi.name}-{way}") for mpi in MPIS for way in ("alone", "mpirun")
+]
 
 
 @pytest.fixture(name="lab", params=WAYS)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""recoveries.py - jobs with kept copies, whose ranks are killed at random moments, and whose answers
-are compared with those of an uninterrupted run."""
+"""recoveries.py - jobs with kept copies, whose ranks are killed at random moments, and whose
+answers are compared with those of an uninterrupted run."""
 
 import contextlib
 import os
@@ -65,8 +65,8 @@ def one_rank(lab, chance):
 
 
 def any_victims(lab, chance):
-    """Returns process ids: most often of a rank; else of two, of the agent, of its ckpt-world, or of
-    the launcher."""
+    """Returns process ids: most often of a rank; else of two, of the agent, of its ckpt-world, or
+    of the launcher."""
     kind = chance.choice(["rank"] * 6 + ["two", "agent", "world", "launcher"])
     found = non_mpi.status(lab)
     if kind == "rank" or not found:
