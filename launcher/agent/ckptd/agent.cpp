@@ -125,7 +125,7 @@ LocalNode::Hooks Agent::local_hooks()
     hooks.is_shell = [this](int rank) {
         recovery_.rank_is_shell(rank);
         if (supervisor_) {
-            supervisor_->rank_is_shell(rank);
+            supervisor_->rank_has_ended(rank);
         }
     };
     hooks.salvage = [this](const SalvageEvent &news) { salvage(news); };

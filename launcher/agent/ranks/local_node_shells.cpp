@@ -9,8 +9,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include <csignal>
-
 #include <utility>
 
 namespace ckpt
@@ -20,10 +18,9 @@ void LocalNode::become_shell(int rank, pid_t successor)
 {
     RankSession *session = find(rank);
 
-    CKPT_EXPECT(session != nullptr && successor > 0);
+    CKPT_EXPECT(session != nullptr);
     becoming_shells_.insert(rank);
-    if (session->send(CKPT_MSG_BECOME_SHELL, 0,
-                      {.become_shell = {.successor = static_cast<std::uint64_t>(successor)}})) {
+    if (session->become_shell(successor)) {
         session->signal();
     } else {
         session->kill();

@@ -113,25 +113,32 @@ pid_t RankSession::peer() const
     return peer.pid;
 }
 
+/* pid: whose process the sender says that it is. */
+void RankSession::take_sender(std::uint64_t pid, const char *message)
+{
+    const pid_t sender = peer();
+
+    if (static_cast<std::uint64_t>(sender) != pid) {
+        reject(Rejection::forged, "{} of process {} came from process {}", message, pid, sender);
+    }
+    pid_ = sender;
+    process_ = open_pidfd(pid_);
+    if (!process_) {
+        fail_errno(errno, "{}: no process {}", message, pid_);
+    }
+}
+
 void RankSession::hello(const ckpt_message &message)
 {
     if (introduced()) {
         reject(Rejection::replayed, "rank {} introduced itself twice", rank_);
     }
     const ckpt_msg_hello &hello = message.as.hello;
-    const pid_t sender = peer();
-    if (static_cast<std::uint64_t>(sender) != hello.pid) {
-        reject(Rejection::forged, "HELLO of process {} came from process {}", hello.pid, sender);
-    }
+    take_sender(hello.pid, "HELLO");
     rank_ = static_cast<int>(hello.rank);
     rank_count_ = static_cast<int>(hello.rank_count);
-    pid_ = sender;
     tid_ = static_cast<pid_t>(hello.thread);
     signal_ = static_cast<int>(hello.signal);
-    process_ = open_pidfd(pid_);
-    if (!process_) {
-        fail_errno(errno, "rank {}: no process {}", rank_, pid_);
-    }
     cut_.hello(message);
     page_ = std::make_shared<RankPage>(take_passed(), rank_, rank_count_);
     CKPT_INVARIANT(introduced() && rank_ < rank_count_);
@@ -139,19 +146,9 @@ void RankSession::hello(const ckpt_message &message)
 
 void RankSession::shell(const ckpt_message &message)
 {
-    const pid_t sender = peer();
-
     CKPT_EXPECT(!introduced());
-    if (static_cast<std::uint64_t>(sender) != message.as.shell.pid) {
-        reject(Rejection::forged, "SHELL of process {} came from process {}", message.as.shell.pid,
-               sender);
-    }
+    take_sender(message.as.shell.pid, "SHELL");
     rank_ = static_cast<int>(message.as.shell.rank);
-    pid_ = sender;
-    process_ = open_pidfd(pid_);
-    if (!process_) {
-        fail_errno(errno, "the shell of rank {}: no process {}", rank_, pid_);
-    }
 }
 
 /* unix(7): SIOCOUTQ counts the bytes that the other end has not received yet. */
@@ -183,6 +180,13 @@ bool RankSession::send(ckpt_message_type type, std::uint64_t epoch,
                       MSG_NOSIGNAL | MSG_DONTWAIT);
     } while (size < 0 && errno == EINTR);
     return size == sizeof message;
+}
+
+bool RankSession::become_shell(pid_t successor)
+{
+    CKPT_EXPECT(successor > 0);
+    return send(CKPT_MSG_BECOME_SHELL, 0,
+                {.become_shell = {.successor = static_cast<std::uint64_t>(successor)}});
 }
 
 void RankSession::signal() const

@@ -71,6 +71,8 @@ class RankSession
      * messages are unread. */
     bool send(ckpt_message_type type, std::uint64_t epoch,
               const ckpt_message_body &body = {}, std::string_view text = {});
+    /* Orders that the process becomes a shell, or names another successor to a shell. As send(). */
+    bool become_shell(pid_t successor);
     /* Whether the rank has unread messages. */
     bool has_unread() const;
     /* Sends the checkpoint signal to the thread that calls MPI. */
@@ -89,6 +91,7 @@ class RankSession
 
   private:
     pid_t peer() const;
+    void take_sender(std::uint64_t pid, const char *message);
 
     Fd socket_;
     Fd process_;

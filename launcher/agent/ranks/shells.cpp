@@ -41,12 +41,12 @@ void Shells::add(std::unique_ptr<RankSession> session)
  * shell that answers REFUSED may still have something of the rank. */
 void Shells::look(int rank)
 {
-    const RankSession &shell = *shells_.at(rank);
+    RankSession &shell = *shells_.at(rank);
     ckpt_message message;
 
     try {
         while (true) {
-            switch (shells_.at(rank)->receive(message)) {
+            switch (shell.receive(message)) {
             case RankSession::Received::nothing:
                 return;
             case RankSession::Received::message:
@@ -83,9 +83,7 @@ void Shells::follow(int rank, pid_t successor)
     const auto found = shells_.find(rank);
 
     if (found != shells_.end()) {
-        (void)found->second->send(
-            CKPT_MSG_BECOME_SHELL, 0,
-            {.become_shell = {.successor = static_cast<std::uint64_t>(successor)}});
+        (void)found->second->become_shell(successor);
     }
 }
 

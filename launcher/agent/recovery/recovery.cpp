@@ -46,6 +46,8 @@ constexpr int most_attempts = 3;
  * run`, which gives it up. */
 constexpr int most_times = 5;
 
+constexpr const char *no_process_left = "mpirun ends with its last process";
+
 /* ckpt-launch sets it: it goes on when ranks end, and takes the copies as its children. */
 constexpr const char *library_variable = "CKPT_WORLD_LIBRARY";
 
@@ -186,7 +188,7 @@ std::string Recovery::obstacle(int rank) const
         return "only jobs of Open MPI can";
     }
     if (uses_shells_ && local_.shells().empty() && local_.ranks().empty()) {
-        return "mpirun ends with its last process";
+        return no_process_left;
     }
     if (!local_.kept_copies().is_complete(rank_count_)) {
         return "copies of ranks have ended";
@@ -323,7 +325,7 @@ void Recovery::look()
         !worlds_.is_coming()) {
         timer_.stop();
         if (uses_shells_ && local_.shells().empty()) {
-            fail("mpirun ends with its last process");
+            fail(no_process_left);
         } else {
             roll_back();
         }

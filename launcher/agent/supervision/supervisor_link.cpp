@@ -65,7 +65,7 @@ SupervisorLink::SupervisorLink(EventLoop &loop, WorkerThread &worker,
                                RejectedFrames &rejected, Hooks hooks)
     : loop_(loop), worker_(worker), local_(local), settings_(settings),
       rejected_(rejected), hooks_(std::move(hooks)),
-      ended_(loop, {[this](int rank) { rank_is_shell(rank); },
+      ended_(loop, {[this](int rank) { rank_has_ended(rank); },
                     [this](int rank, int status) {
                         send({{"type", "status"}, {"rank", rank}, {"status", status}});
                         hooks_.exited(rank, status);
@@ -272,7 +272,7 @@ void SupervisorLink::rank_gone(int rank, Fd process)
     ended_.watch(rank, std::move(process));
 }
 
-void SupervisorLink::rank_is_shell(int rank)
+void SupervisorLink::rank_has_ended(int rank)
 {
     stopped_.erase(rank);
     awaited_.erase(rank);

@@ -50,8 +50,8 @@ class SupervisorLink
     void rank_here(const RankSession &rank);
     void rank_finished(int rank);
     void rank_gone(int rank, Fd process);
-    /* The rank's process lives on, but is not the rank any more. */
-    void rank_is_shell(int rank);
+    /* The process is not the rank any more: it has ended, or has become a shell. */
+    void rank_has_ended(int rank);
     void salvage(const SalvageEvent &news);
     /* This agent is the coordinator: `ckpt run` can ask it for checkpoints. */
     void coordinates();

@@ -52,7 +52,8 @@ std::optional<journal::Revealing> newest(const TierDirectories &directories,
     return wish;
 }
 
-/* Returns 0 if there is no checkpoint, or if the directory cannot be read. */
+/* Returns the greatest mark of the job's committed checkpoints. Returns 0 if the job has none, and,
+ * with a message, if this process cannot read the directory. */
 std::uint64_t newest_mark(const TierDirectories &directories, const std::string &job)
 {
     try {
