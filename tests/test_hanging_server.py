@@ -21,13 +21,19 @@ def fixture_served(tmp_path):
     """A lab whose checkpoints are on a file server, and the server."""
     place = Lab(tmp_path / "lab", holds=True, CKPT_TIMEOUT=f"{ATTEMPT}s")
     with cluster.file_server(tmp_path / "served", place.store) as server:
-        # Nothing can end a process that waits for the server.
-        rescue = threading.Timer(TIMEOUT, server.go_on)
+        # Nothing can end a process that waits for the server. A test's own waits end before.
+        rescue = threading.Timer(3 * TIMEOUT, server.go_on)
         rescue.start()
         yield place, server
         rescue.cancel()
         server.go_on()
         place.close()
+
+
+def program(stop_file=None):
+    """Its progress is told often, also where many processes share the cores. It has no end but
+    that of the file."""
+    return programs.churn(0 if stop_file else 10**8, stop_file=stop_file)
 
 
 def more_steps(job):
@@ -46,8 +52,7 @@ def save_soon(lab, job):
 def test_a_server_that_hangs(served, protocol):
     """An attempt fails at its timeout; the agent answers; later attempts succeed."""
     lab, server = served
-    program = programs.ring(10**8)
-    job = lab.start(program, CKPT_PROTOCOL=protocol)
+    job = lab.start(program(), CKPT_PROTOCOL=protocol)
     job.wait_for("^step")
     lab.checkpoint(job)
     server.stop()
@@ -71,7 +76,7 @@ def test_a_job_that_starts(served):
     timeout. The job is saved as soon as the server goes on."""
     lab, server = served
     server.stop()
-    job = lab.start(programs.ring(10**8))
+    job = lab.start(program())
     job.wait_for("^step")
     (status,) = lab.ckpt_json("status", job.pid)
     assert (status["phase"], status["rank_count"]) == ("running", 2)
@@ -92,7 +97,7 @@ def test_periodic_checkpoints_of_a_job_that_starts(served):
     request."""
     lab, server = served
     server.stop()
-    job = lab.start(programs.ring(10**8), CKPT_INTERVAL="1s")
+    job = lab.start(program(), CKPT_INTERVAL="1s")
     job.wait_for("^step")
 
     def status():
@@ -108,7 +113,7 @@ def test_periodic_checkpoints_of_a_job_that_starts(served):
 def test_commands_that_name_no_job(served):
     """The commands find the only job without the server, or say that they wait for the server."""
     lab, server = served
-    job = lab.start(programs.ring(10**8))
+    job = lab.start(program())
     job.wait_for("^step")
     lab.checkpoint(job)
     server.stop()
@@ -124,13 +129,15 @@ def test_commands_that_name_no_job(served):
     assert [command.wait(TIMEOUT) for command in waiting] == [0] * 3
 
 
-def test_the_program_ends(served):
+def test_the_program_ends(served, tmp_path):
     """The program ends while the server hangs."""
     lab, server = served
-    job = lab.start(programs.ring(50000))
+    stop_file = tmp_path / "stop"
+    job = lab.start(program(stop_file=stop_file))
     job.wait_for("^step")
     lab.checkpoint(job)
     server.stop()
+    stop_file.touch()
     job.succeed()
 
 
@@ -138,5 +145,5 @@ def test_a_program_that_starts_and_ends(served):
     """The program starts and ends while the server hangs; its messages are written later."""
     lab, server = served
     server.stop()
-    lab.start(programs.ring(2000)).succeed()
+    lab.start(programs.churn(100)).succeed()
     server.go_on()

@@ -320,7 +320,7 @@ def test_damage_ends_all_ranks(lab):
     damage(lab)
     again = lab.restart(CKPT_LAZY="always")
     assert again.finish() != 0
-    assert any("cannot go on" in line and "chunk" in line for line in again.lines)
+    assert any("cannot go on" in line and "chunk" in line for line in again.lines), again.lines
 
 
 def test_gc_keeps_the_checkpoint_of_a_lazy_program(lab):

@@ -10,6 +10,11 @@ from ckpttest import probes, processes, programs
 from ckpttest.lab import Lab
 
 
+def some_seconds(steps=200):
+    """A program with pauses, so its run takes as long on busy cores."""
+    return programs.memory(1, steps, pause_us=10_000)
+
+
 def start_waiting(lab, name="arguments"):
     """Starts a probe that waits at its gate; returns the job and the gate."""
     gate = lab.directory / "gate"
@@ -89,7 +94,7 @@ def test_moved_working_directory(lab):
 
 def test_restarted_job_restarts_again(lab, native):
     """A restarted job can be saved and killed again."""
-    program = programs.ring(12000)
+    program = some_seconds(300)
     parts = [lab.start(program)]
     for _ in range(3):
         parts[-1].wait_for(program.progress, count=5)
@@ -103,7 +108,7 @@ def test_restarted_job_restarts_again(lab, native):
 def test_two_jobs_at_once(tmp_path, native):
     """Two jobs of one user, saved, killed and restarted side by side."""
     labs = [Lab(tmp_path / name, holds=True) for name in ("a", "b")]
-    kinds = [programs.ring(8000), programs.traffic(3000)]
+    kinds = [some_seconds(), programs.traffic(2000)]
     try:
         first = [lab.start(kind) for lab, kind in zip(labs, kinds, strict=True)]
         for job, kind in zip(first, kinds, strict=True):
@@ -126,7 +131,7 @@ def test_two_jobs_in_one_store(tmp_path, native):
     """Two jobs with different names share a checkpoint directory."""
     labs = [Lab(tmp_path / name, holds=True, CKPT_NAME=name) for name in ("a", "b")]
     labs[1].store = labs[0].store
-    kinds = [programs.ring(20000), programs.ring(24000)]
+    kinds = [some_seconds(), some_seconds(250)]
     try:
         first = [lab.start(kind) for lab, kind in zip(labs, kinds, strict=True)]
         for lab, job, kind in zip(labs, first, kinds, strict=True):
@@ -191,7 +196,7 @@ def test_libraries_of_the_application(lab):
 def test_in_a_script(lab, native, script, has_more):
     """A restart starts only the program. If a shell started it and may have more to do afterwards,
     the restart says so."""
-    program = programs.ring(20000)
+    program = some_seconds()
     argv = ["bash", "-c", script, "script", *program.argv]
     job = lab.start(dataclasses.replace(program, argv=argv))
     job.wait_for(program.progress)

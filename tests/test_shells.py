@@ -278,7 +278,8 @@ def test_timers_and_semaphores_have_no_effect_later(make):
         time.sleep(0.2)  # many periods of each timer: what a test of absence can do
         assert processes.seconds_of(pid) == seconds
         status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
-        assert int(re.search(r"ShdPnd:\s+(\w+)", status)[1], 16) == pending
+        later = int(re.search(r"ShdPnd:\s+(\w+)", status)[1], 16)
+        assert later & ~pending == 0  # the shell may just have been about to drop one
         assert place.end(0) == (0, [])
     finally:
         subprocess.run(["ipcrm", "-s", str(number)], check=True)
