@@ -59,6 +59,10 @@ constexpr std::string_view known_faults[] = {
     /* a rank's list of its memory is damaged while it describes itself (by the plugin) */
     "rank-unsound",
     "agent-at-recovery",  /* the agent dies when it is about to end the survivors */
+    "memory-for-copies",  /* too little memory is left to keep copies of the ranks */
+    "agent-at-change",    /* the agent dies when a copy lives, before it tells the survivors */
+    "survivor-at-change", /* a survivor dies before it is told to change worlds, a copy lives */
+    "copy-refuses",       /* a copy does not come to life, and stays as it is */
     "agent-at-thaw",      /* the agent dies when files are back, and no copy lives */
     "agent-at-watched",   /* the agent dies when a rank has made a userfaultfd */
     "agent-at-fault",     /* the agent dies when a rank waits to write (cll) */

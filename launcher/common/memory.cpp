@@ -36,16 +36,32 @@ std::optional<std::uint64_t> number_in(const fs::path &path)
     return file >> number ? std::optional(number) : std::nullopt;
 }
 
+/* Returns the bytes of page cache that the kernel takes back from a group first. name: of their
+ * line in the group's memory.stat. */
+std::uint64_t reclaimable_in(const fs::path &group, const std::string &name)
+{
+    std::ifstream file(group / "memory.stat");
+    std::string found;
+    for (std::uint64_t value; file >> found >> value;) {
+        if (found == name) {
+            return value;
+        }
+    }
+    return 0;
+}
+
 /* Returns the bytes left to a group, of either cgroup version, and to the groups above it. */
 std::uint64_t left_in(const fs::path &root, const fs::path &group, const char *limit_name,
-                      const char *usage_name)
+                      const char *usage_name, const char *cache_name)
 {
     std::uint64_t left = no_limit;
-    for (fs::path at = group.relative_path();; at = at.parent_path()) {
+    for (fs::path at = group;; at = at.parent_path()) {
         const auto limit = number_in(root / at / limit_name);
         const auto usage = number_in(root / at / usage_name);
         if (limit && usage) {
-            left = std::min(left, *limit - std::min(*limit, *usage));
+            const std::uint64_t cache = reclaimable_in(root / at, cache_name);
+            const std::uint64_t used = *usage - std::min(*usage, cache);
+            left = std::min(left, *limit - std::min(*limit, used));
         }
         if (at.empty()) {
             return left;
@@ -57,24 +73,35 @@ std::uint64_t left_in_groups(const fs::path &proc, const fs::path &groups)
 {
     std::uint64_t left = no_limit;
     std::ifstream file(proc / "self/cgroup");
-    for (std::string line; std::getline(file, line);) {
-        const std::size_t first = line.find(':'), second = line.find(':', first + 1);
-        if (second == line.npos) {
-            continue;
-        }
-        const std::string kind = line.substr(first + 1, second - first - 1);
-        const fs::path group = line.substr(second + 1);
-        if (kind.empty()) {
-            left = std::min(left, left_in(groups, group, "memory.max", "memory.current"));
-        } else if (kind == "memory") {
-            left = std::min(left, left_in(groups / kind, group, "memory.limit_in_bytes",
-                                          "memory.usage_in_bytes"));
+    for (const auto &[controllers, directory] : control_groups(file)) {
+        if (controllers.empty()) {
+            left = std::min(left, left_in(groups, directory, "memory.max", "memory.current",
+                                          "inactive_file"));
+        } else if (controllers == "memory") {
+            left = std::min(left, left_in(groups / controllers, directory,
+                                          "memory.limit_in_bytes", "memory.usage_in_bytes",
+                                          "total_inactive_file"));
         }
     }
     return left;
 }
 
 } // namespace
+
+std::vector<ControlGroup> control_groups(std::istream &file)
+{
+    std::vector<ControlGroup> groups;
+
+    for (std::string line; std::getline(file, line);) { /* number:controllers:/directory */
+        const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+        const std::string controllers =
+            second == line.npos ? "" : line.substr(first + 1, second - first - 1);
+        if (second != line.npos && (!controllers.empty() || line.starts_with("0:"))) {
+            groups.push_back({controllers, fs::path(line.substr(second + 1)).relative_path()});
+        }
+    }
+    return groups;
+}
 
 std::uint64_t available_memory(const fs::path &proc, const fs::path &groups)
 {

@@ -8,6 +8,7 @@
 #include "base/invariant.h"
 #include "base/text.h"
 #include "memory/undescribed.h"
+#include "process/copy_standby.h"
 #include "process/vdso_group.h"
 #include "sys/syscall.h"
 
@@ -23,9 +24,8 @@
 
 /* ---- Answers ------------------------------------------------------------------------ */
 
-/* Answers the order. A partner that has gone cannot hear it; then the connection ends, too. */
-static void answer(const struct ckpt_copy_state *state, const struct ckpt_copy_packet *packet,
-                   uint32_t type, const struct ckpt_failure *failure)
+void ckpt_copy_answer(const struct ckpt_copy_state *state, const struct ckpt_copy_packet *packet,
+                      uint32_t type, const struct ckpt_failure *failure)
 {
     struct {
         struct ckpt_copy_order order;
@@ -62,13 +62,17 @@ static void leave_room(struct ckpt_copy_state *state)
     }
 }
 
-/* Is as before the first order, and says why. */
+/* Is as before the first order, and says why. A copy that stands has lost what it was. */
 static void refuse(struct ckpt_copy_state *state, const struct ckpt_copy_packet *packet,
                    const struct ckpt_failure *failure)
 {
+    if (state->stands) {
+        ckpt_copy_answer(state, packet, CKPT_COPY_REFUSED, failure);
+        ckpt_sys_exit_group(1);
+    }
     close_all(state);
     leave_room(state);
-    answer(state, packet, CKPT_COPY_REFUSED, failure);
+    ckpt_copy_answer(state, packet, CKPT_COPY_REFUSED, failure);
 }
 
 /* ---- PREPARE, DESCRIPTORS ----------------------------------------------------------- */
@@ -154,6 +158,9 @@ static int take_descriptors(struct ckpt_copy_state *state, struct ckpt_copy_pack
     const uint32_t count = packet->descriptor_count;
     int error;
 
+    if (state->stands && !state->has_room && make_room(state, failure) != 0) {
+        return -EMFILE;
+    }
     if (state->snapshot == 0 || count != packet->as.given.order.count ||
         tail != (long)(count * sizeof(struct ckpt_copy_descriptor)) ||
         packet->as.given.order.value > INT_MAX) {
@@ -231,7 +238,6 @@ static int make_area(int environment, struct area *area, struct ckpt_failure *fa
     area->list = text + size;
     error = read_environment(environment, text, size);
     if (error != 0) {
-        (void)ckpt_sys_munmap((void *)area->range.start, whole);
         return ckpt_fail(failure, (int)error, "the environment cannot be read: error %l", -error);
     }
     area->info->environment = (uint64_t)(area->info + 1);
@@ -291,15 +297,23 @@ static long restore_oom_score(const struct ckpt_copy_state *state)
     return result < 0 ? result : 0;
 }
 
-/* Brings back what belongs to the process. A copy that stays frozen does not need it. */
-static int settle_process(const struct ckpt_copy_state *state,
-                          const struct ckpt_copy_packet *packet, struct ckpt_failure *failure)
+static int enter(int directory, struct ckpt_failure *failure)
 {
-    long error = ckpt_syscall3(SYS_fchdir, packet->descriptors[CKPT_COPY_DIRECTORY], 0, 0);
+    const long error = ckpt_syscall3(SYS_fchdir, directory, 0, 0);
+
+    return error == 0 ? 0
+                      : ckpt_fail(failure, (int)error,
+                                  "the working directory cannot be entered: error %l", -error);
+}
+
+/* Brings back what belongs to the process. A copy that stays frozen does not need it. */
+static int settle_process(const struct ckpt_copy_state *state, int directory,
+                          struct ckpt_failure *failure)
+{
+    long error = enter(directory, failure);
 
     if (error != 0) {
-        return ckpt_fail(failure, (int)error, "the working directory cannot be entered: error %l",
-                         -error);
+        return (int)error;
     }
     error = restore_oom_score(state);
     return error == 0 ? 0
@@ -319,32 +333,31 @@ static __attribute__((noreturn)) void give_up(const struct ckpt_failure *failure
     ckpt_sys_exit_group(1);
 }
 
-/* The part that cannot be undone. `area` and the descriptors are ready. */
-static __attribute__((noreturn)) void live(struct ckpt_copy_state *state,
-                                           const struct ckpt_copy_packet *packet,
-                                           const struct area *area,
+/* The part that cannot be undone. `area` and the descriptors are ready. agent: -1 if the copy is to
+ * stand. */
+static __attribute__((noreturn)) void live(struct ckpt_copy_state *state, const struct area *area,
+                                           int agent,
                                            const struct ckpt_frozen_copy_calls *calls)
 {
     const struct ckpt_snapshot *snapshot = (const struct ckpt_snapshot *)state->snapshot;
     struct ckpt_failure failure = {0};
 
     CKPT_INVARIANT(!state->is_released && snapshot->region_count > 0);
-    (void)ckpt_sys_close(state->connection);
-    (void)ckpt_sys_close(packet->descriptors[CKPT_COPY_DIRECTORY]);
-    (void)ckpt_sys_close(packet->descriptors[CKPT_COPY_ENVIRONMENT]);
     if (ckpt_undescribed_remove(snapshot, area->list, area->range, &failure) != 0) {
         give_up(&failure);
     }
     leave_room(state);
-    calls->live(area->info, packet->descriptors[CKPT_COPY_AGENT]);
+    calls->live(area->info, agent);
 }
 
+/* parts: the number of descriptors that the order has to bring */
 static int may_live(const struct ckpt_copy_state *state, const struct ckpt_copy_packet *packet,
-                    const struct ckpt_frozen_copy_calls *calls, struct ckpt_failure *failure)
+                    uint32_t parts, const struct ckpt_frozen_copy_calls *calls,
+                    struct ckpt_failure *failure)
 {
     const long tail = packet->size - (long)sizeof(packet->as.given.order);
 
-    if (state->snapshot == 0 || packet->descriptor_count != CKPT_COPY_THAW_PARTS || tail < 1 ||
+    if (calls == NULL || state->snapshot == 0 || packet->descriptor_count != parts || tail < 1 ||
         tail > (long)sizeof(((struct ckpt_resume_info *)0)->checkpoint) ||
         packet->as.given.tail[tail - 1] != '\0') {
         return ckpt_refuse(failure, CKPT_REFUSAL_INTERNAL_ERROR, -EPROTO,
@@ -353,30 +366,102 @@ static int may_live(const struct ckpt_copy_state *state, const struct ckpt_copy_
     return calls->may_live(failure);
 }
 
+/* Makes the area, and the memory ready for a lower half. */
+static int settle_memory(const struct ckpt_copy_state *state,
+                         const struct ckpt_copy_packet *packet, int environment,
+                         struct area *area, struct ckpt_failure *failure)
+{
+    const int error = make_area(environment, area, failure);
+
+    if (error != 0) {
+        return error;
+    }
+    inform(packet, area);
+    return settle_vdso((const struct ckpt_snapshot *)state->snapshot, area, failure);
+}
+
+static void forget_area(const struct area *area)
+{
+    if (area->info != NULL) {
+        (void)ckpt_sys_munmap((void *)area->range.start, area->range.end - area->range.start);
+    }
+}
+
 /* Returns with the reason if the copy stays frozen. */
 static int thaw(struct ckpt_copy_state *state, const struct ckpt_copy_packet *packet,
                 const struct ckpt_frozen_copy_calls *calls, struct ckpt_failure *failure)
 {
     struct area area = {.info = NULL};
-    int error = may_live(state, packet, calls, failure);
+    int error = may_live(state, packet, CKPT_COPY_THAW_PARTS, calls, failure);
 
     if (error == 0) {
-        error = make_area(packet->descriptors[CKPT_COPY_ENVIRONMENT], &area, failure);
+        error = settle_memory(state, packet, packet->descriptors[CKPT_COPY_ENVIRONMENT], &area,
+                              failure);
     }
-    if (error != 0) {
-        return error;
-    }
-    inform(packet, &area);
-    error = settle_vdso((const struct ckpt_snapshot *)state->snapshot, &area, failure);
     if (error == 0) {
-        error = settle_process(state, packet, failure);
+        error = settle_process(state, packet->descriptors[CKPT_COPY_DIRECTORY], failure);
     }
     if (error != 0) {
-        (void)ckpt_sys_munmap((void *)area.range.start, area.range.end - area.range.start);
+        forget_area(&area);
         return error;
     }
-    answer(state, packet, CKPT_COPY_DONE, NULL);
-    live(state, packet, &area, calls);
+    ckpt_copy_answer(state, packet, CKPT_COPY_DONE, NULL);
+    (void)ckpt_sys_close(state->connection);
+    (void)ckpt_sys_close(packet->descriptors[CKPT_COPY_DIRECTORY]);
+    (void)ckpt_sys_close(packet->descriptors[CKPT_COPY_ENVIRONMENT]);
+    live(state, &area, packet->descriptors[CKPT_COPY_AGENT], calls);
+}
+
+/* ---- STAND, GO ---------------------------------------------------------------------- */
+
+/* Returns with the reason if the copy stays frozen. */
+static int stand(struct ckpt_copy_state *state, const struct ckpt_copy_packet *packet,
+                 const struct ckpt_frozen_copy_calls *calls, struct ckpt_failure *failure)
+{
+    struct area area = {.info = NULL};
+    int error = may_live(state, packet, CKPT_COPY_STAND_PARTS, calls, failure);
+
+    if (error == 0) {
+        error = calls->may_stand(failure);
+    }
+    if (error == 0) {
+        error = settle_memory(state, packet, packet->descriptors[CKPT_COPY_STAND_ENVIRONMENT],
+                              &area, failure);
+    }
+    if (error == 0) {
+        error = enter(packet->descriptors[CKPT_COPY_STAND_DIRECTORY], failure);
+    }
+    if (error != 0) {
+        forget_area(&area);
+        return error;
+    }
+    ckpt_copy_answer(state, packet, CKPT_COPY_DONE, NULL);
+    (void)ckpt_sys_close(packet->descriptors[CKPT_COPY_STAND_DIRECTORY]);
+    (void)ckpt_sys_close(packet->descriptors[CKPT_COPY_STAND_ENVIRONMENT]);
+    error = ckpt_copy_standby_begin(state, &packet->as.given.order);
+    if (error != 0) {
+        (void)ckpt_fail(failure, error, "the connection gives no signal: error %d", -error);
+        give_up(failure);
+    }
+    live(state, &area, -1, calls);
+}
+
+static int go(struct ckpt_copy_state *state, const struct ckpt_copy_packet *packet,
+              struct ckpt_failure *failure)
+{
+    int error;
+
+    if (!state->stands || packet->descriptor_count != CKPT_COPY_GO_PARTS) {
+        return ckpt_refuse(failure, CKPT_REFUSAL_INTERNAL_ERROR, -EPROTO,
+                           "the order to go on is malformed");
+    }
+    error = settle_process(state, packet->descriptors[CKPT_COPY_GO_DIRECTORY], failure);
+    if (error == 0) {
+        (void)ckpt_sys_close(packet->descriptors[CKPT_COPY_GO_DIRECTORY]);
+        leave_room(state);
+        state->agent = packet->descriptors[CKPT_COPY_GO_AGENT];
+    }
+    return error;
 }
 
 /* ---- All orders --------------------------------------------------------------------- */
@@ -392,12 +477,16 @@ void ckpt_copy_obey(struct ckpt_copy_state *state, struct ckpt_copy_packet *pack
     if (order->magic != CKPT_COPY_ORDER_MAGIC || order->version != CKPT_COPY_ORDER_VERSION) {
         error = ckpt_refuse(&failure, CKPT_REFUSAL_INTERNAL_ERROR, -EPROTO,
                             "the order to a copy is of another version, %u", order->version);
-    } else if (order->type == CKPT_COPY_PREPARE) {
+    } else if (order->type == CKPT_COPY_PREPARE && !state->stands) {
         error = prepare(state, packet, calls, &failure);
     } else if (order->type == CKPT_COPY_DESCRIPTORS) {
         error = take_descriptors(state, packet, &failure);
     } else if (order->type == CKPT_COPY_THAW) {
         error = thaw(state, packet, calls, &failure);
+    } else if (order->type == CKPT_COPY_STAND) {
+        error = stand(state, packet, calls, &failure);
+    } else if (order->type == CKPT_COPY_GO) {
+        error = go(state, packet, &failure);
     } else {
         error = ckpt_refuse(&failure, CKPT_REFUSAL_INTERNAL_ERROR, -EPROTO,
                             "the order %u to a copy is unknown", order->type);
@@ -405,6 +494,6 @@ void ckpt_copy_obey(struct ckpt_copy_state *state, struct ckpt_copy_packet *pack
     if (error != 0) {
         refuse(state, packet, &failure);
     } else {
-        answer(state, packet, CKPT_COPY_DONE, NULL);
+        ckpt_copy_answer(state, packet, CKPT_COPY_DONE, NULL);
     }
 }

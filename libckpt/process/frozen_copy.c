@@ -40,7 +40,8 @@ static const struct ckpt_frozen_copy_calls *calls;
 
 void ckpt_frozen_copy_calls_set(const struct ckpt_frozen_copy_calls *the_calls)
 {
-    CKPT_INVARIANT(calls == NULL && the_calls->may_live != NULL && the_calls->live != NULL);
+    CKPT_INVARIANT(calls == NULL && the_calls->may_live != NULL && the_calls->may_stand != NULL &&
+                   the_calls->live != NULL);
     calls = the_calls;
 }
 
@@ -60,8 +61,7 @@ static void volunteer(struct ckpt_copy_state *state)
 
 /* ---- Below serve(): only the stack, and no function of another file or of libc ------ */
 
-/* Receives one packet with its descriptors. */
-static void receive(int connection, struct ckpt_copy_packet *packet)
+void ckpt_copy_receive(int connection, struct ckpt_copy_packet *packet)
 {
     union {
         struct cmsghdr header;
@@ -154,7 +154,7 @@ static __attribute__((noreturn)) void serve(struct ckpt_copy_state *state,
     struct ckpt_copy_packet packet;
 
     for (;;) {
-        receive(state->connection, &packet);
+        ckpt_copy_receive(state->connection, &packet);
         if (packet.size == -EINTR) {
             continue;
         }
@@ -181,6 +181,8 @@ static __attribute__((noreturn)) void be_the_copy(void)
     state.is_released = 0;
     state.has_room = 0;
     state.snapshot = 0;
+    state.stands = 0;
+    state.agent = -1;
     volunteer(&state);
     (void)ckpt_sys_prctl(PR_SET_NAME, (unsigned long)CKPT_COPY_NAME, 0, 0, 0);
     admit(making.reader);

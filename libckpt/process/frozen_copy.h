@@ -27,8 +27,10 @@ struct ckpt_frozen_copy {
 struct ckpt_frozen_copy_calls {
     /* Returns 0 if the program, as it is, can go on in the copy; else -errno with the reason. */
     int (*may_live)(struct ckpt_failure *failure);
+    /* The same for a copy that is to stand before it goes on (process/copy_standby.h). */
+    int (*may_stand)(struct ckpt_failure *failure);
     /* Goes on as after a restart. info: as for a restored process. agent: connection to the agent,
-     * which is now the program's. */
+     * which is now the program's; -1: it comes through ckpt_copy_stand_by(). */
     void (*live)(struct ckpt_resume_info *info, int agent) __attribute__((noreturn));
 };
 

@@ -12,6 +12,7 @@
 #include "task/threads.h"
 
 #include "base/invariant.h"
+#include "base/text.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
 #include "task/handler_stack.h"
@@ -113,6 +114,15 @@ void ckpt_threads_repair_leader(void)
 {
     ckpt_sys_set_tid_address((void *)leader.clear_child_tid);
     ckpt_registrations_write(&leader);
+}
+
+void ckpt_threads_rename_leader(const char *name, char former[16])
+{
+    if (former != NULL) {
+        ckpt_text_copy(former, sizeof(leader.name), leader.name);
+    }
+    ckpt_text_copy(leader.name, sizeof(leader.name), name);
+    ckpt_sys_prctl(PR_SET_NAME, (unsigned long)leader.name, 0, 0, 0);
 }
 
 /* The body of a new thread, with all signals blocked. */

@@ -110,6 +110,12 @@ void ckpt_threads_record_leader(void);
 void ckpt_threads_repair_leader(void);
 
 /*
+ * Gives the leader another name, which is part of that state. name: at most 15 bytes and a NUL.
+ * former: gets the recorded one, or NULL. Context: quiesced.
+ */
+void ckpt_threads_rename_leader(const char *name, char former[16]);
+
+/*
  * Kernel thread ids after a restart (thread_ids.c explains the need).
  *
  * ckpt_threads_kernel_tid: returns the kernel's id of the thread whose

@@ -7,6 +7,7 @@ extern "C" {
 #include "ckpt/copy_orders.h"
 #include "memory/regions.h"
 #include "memory/undescribed.h"
+#include "process/copy_standby.h"
 #include "process/frozen_copy.h"
 }
 
@@ -24,6 +25,7 @@ extern "C" {
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,6 +41,7 @@ constexpr int above = 400;
 /* What the copy says when it lives. */
 struct Report {
     int pid;
+    int stood;
     int has_undescribed; /* memory that the program has not described */
     int shared;          /* value in described memory that the program shares with the copy */
     char excluded;       /* byte of memory that the program has excluded */
@@ -58,6 +61,7 @@ struct {
     char *own;
     int *shared;
     int forbidden; /* may_live() refuses */
+    int hangs;     /* a copy that stands does not come to its orders */
 } program;
 
 int may_live(ckpt_failure *failure)
@@ -73,10 +77,15 @@ bool is_mapped(void *address)
     return mincore(address, page, &resident) == 0;
 }
 
-[[noreturn]] void live(ckpt_resume_info *info, int agent)
+__attribute__((noreturn)) void live(ckpt_resume_info *info, int agent)
 {
     Report report = {};
     timespec now = {};
+    while (agent < 0 && program.hangs != 0) {
+        pause();
+    }
+    report.stood = agent < 0 ? 1 : 0;
+    agent = agent < 0 ? ckpt_copy_stand_by(info) : agent;
     report.pid = getpid();
     report.has_undescribed = is_mapped(program.undescribed) ? 1 : 0;
     *program.shared += 1; /* the program must not see it */
@@ -88,9 +97,9 @@ bool is_mapped(void *address)
     for (int fd = 0; fd < above; fd++) {
         report.others += fd != high && fd != agent && fcntl(fd, F_GETFD) >= 0 ? 1 : 0;
     }
-    std::strncpy(report.setting, *reinterpret_cast<char **>(info->environment),
-                 sizeof report.setting - 1);
-    std::strncpy(report.checkpoint, info->checkpoint, sizeof report.checkpoint - 1);
+    std::string(*reinterpret_cast<char **>(info->environment))
+        .copy(report.setting, sizeof report.setting - 1);
+    std::string(info->checkpoint).copy(report.checkpoint, sizeof report.checkpoint - 1);
     report.clock_works = clock_gettime(CLOCK_MONOTONIC, &now) == 0 && now.tv_sec > 0 ? 1 : 0;
     int score = open("/proc/self/oom_score_adj", O_RDONLY);
     (void)!read(score, report.score, sizeof report.score - 1);
@@ -98,7 +107,7 @@ bool is_mapped(void *address)
     _exit(0);
 }
 
-constexpr ckpt_frozen_copy_calls calls = {may_live, live};
+constexpr ckpt_frozen_copy_calls calls = {may_live, may_live, live};
 
 /* An answer with its text. */
 struct Answer {
@@ -122,6 +131,7 @@ class CopyOrders : public testing::Test
         program.own = map(MAP_PRIVATE, 'o');
         program.shared = reinterpret_cast<int *>(map(MAP_SHARED, 0));
         program.forbidden = 0;
+        program.hangs = 0;
         ASSERT_EQ(ckpt_arena_open(&arena), 0);
         describe();
         ckpt_failure failure = {};
@@ -239,6 +249,41 @@ class CopyOrders : public testing::Test
         return answer;
     }
 
+    Answer stand() const
+    {
+        const int environment = memfd_create("environment", 0);
+        const int directory = open("/", O_PATH | O_DIRECTORY);
+        EXPECT_EQ(write(environment, "NAME=value\0OTHER=x", 19), 19);
+        const Answer answer = order(CKPT_COPY_STAND, 0, std::string("job/7\0", 6),
+                                    {environment, directory});
+        close(environment);
+        close(directory);
+        return answer;
+    }
+
+    Answer go(int agent) const
+    {
+        const int directory = open("/", O_PATH | O_DIRECTORY);
+        const Answer answer = order(CKPT_COPY_GO, 1, {}, {agent, directory});
+        close(directory);
+        return answer;
+    }
+
+    /* Waits for STANDING; returns whether it came, and not the end of the copy. */
+    bool comes_to_stand() const
+    {
+        ckpt_copy_order said = {};
+        return recv(copy.connection, &said, sizeof said, 0) == sizeof said &&
+               said.type == CKPT_COPY_STANDING;
+    }
+
+    /* Whether the copy's process ends. Another process is its parent. */
+    static bool ends(int pidfd)
+    {
+        pollfd process = {pidfd, POLLIN, 0};
+        return poll(&process, 1, 60'000) == 1;
+    }
+
     ckpt_snapshot snapshot = {};
     ckpt_arena arena = {};
     ckpt_frozen_copy copy = {0, -1};
@@ -277,6 +322,79 @@ TEST_F(CopyOrders, ACopyThatGetsAllLives)
     for (int fd : {pipe_ends[0], pipe_ends[1], agent[0], agent[1]}) {
         close(fd);
     }
+}
+
+TEST_F(CopyOrders, ACopyThatStandsLivesAtGo)
+{
+    std::array<int, 2> pipe_ends{};
+    std::array<int, 2> agent{};
+    Report report = {};
+    const int null = open("/dev/null", O_RDWR);
+    ASSERT_EQ(pipe(pipe_ends.data()), 0);
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, agent.data()), 0);
+    ASSERT_EQ(write(pipe_ends[1], "p", 1), 1);
+
+    ASSERT_EQ(prepare().order.type, CKPT_COPY_DONE);
+    ASSERT_EQ(pass(null, high).order.type, CKPT_COPY_DONE); /* holds the number */
+    Answer answer = stand();
+    ASSERT_EQ(answer.order.type, CKPT_COPY_DONE) << answer.text;
+    ASSERT_TRUE(comes_to_stand());
+    ASSERT_EQ(pass(pipe_ends[0], high, 0).order.type, CKPT_COPY_DONE);
+    answer = go(agent[1]);
+    ASSERT_EQ(answer.order.type, CKPT_COPY_DONE) << answer.text;
+    ASSERT_EQ(recv(agent[0], &report, sizeof report, 0), static_cast<ssize_t>(sizeof report));
+    EXPECT_EQ(report.pid, copy.pid);
+    EXPECT_EQ(report.stood, 1);
+    EXPECT_EQ(report.has_undescribed, 0);
+    EXPECT_EQ(report.own, 'o');
+    EXPECT_EQ(report.from_high, 'p');
+    EXPECT_EQ(report.high_flags, 0);
+    EXPECT_EQ(report.others, 0);
+    EXPECT_STREQ(report.setting, "NAME=value");
+    EXPECT_STREQ(report.checkpoint, "job/7");
+    EXPECT_STRNE(report.score, "1000\n");
+    for (int fd : {null, pipe_ends[0], pipe_ends[1], agent[0], agent[1]}) {
+        close(fd);
+    }
+}
+
+TEST_F(CopyOrders, ACopyThatStandsEndsWhenItIsAskedAgain)
+{
+    const int process = static_cast<int>(syscall(SYS_pidfd_open, copy.pid, 0));
+    ASSERT_EQ(prepare().order.type, CKPT_COPY_DONE);
+    ASSERT_EQ(stand().order.type, CKPT_COPY_DONE);
+    ASSERT_TRUE(comes_to_stand());
+    EXPECT_EQ(prepare().order.type, CKPT_COPY_REFUSED);
+    EXPECT_TRUE(ends(process));
+    close(process);
+}
+
+/* It may be in a call of MPI that waits for a rank that does not come. */
+TEST_F(CopyOrders, ACopyThatIsToStandEndsWithItsConnection)
+{
+    for (const int hangs : {0, 1}) {
+        ckpt_failure failure = {};
+        close(copy.connection);
+        program.hangs = hangs;
+        ASSERT_EQ(ckpt_frozen_copy_make(&copy, getpid(), &failure), 0) << failure.text;
+        const int process = static_cast<int>(syscall(SYS_pidfd_open, copy.pid, 0));
+        ASSERT_EQ(prepare().order.type, CKPT_COPY_DONE);
+        ASSERT_EQ(stand().order.type, CKPT_COPY_DONE);
+        ASSERT_TRUE(hangs != 0 || comes_to_stand());
+        shutdown(copy.connection, SHUT_RDWR);
+        EXPECT_TRUE(ends(process));
+        close(process);
+    }
+}
+
+TEST_F(CopyOrders, OnlyACopyThatStandsObeysGo)
+{
+    std::array<int, 2> agent{};
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, agent.data()), 0);
+    ASSERT_EQ(prepare().order.type, CKPT_COPY_DONE);
+    EXPECT_EQ(go(agent[1]).order.type, CKPT_COPY_REFUSED);
+    close(agent[0]);
+    close(agent[1]);
 }
 
 TEST_F(CopyOrders, ManyDescriptorsGetTheirNumbers)

@@ -70,12 +70,25 @@ TEST_F(AvailableMemory, IsWhatAGroupLeaves)
     EXPECT_EQ(available(), 0u);
 }
 
+TEST_F(AvailableMemory, CountsWhatAGroupHasCached)
+{
+    write("proc/self/cgroup", "0::/a\n");
+    write("groups/a/memory.max", "8000\n");
+    write("groups/a/memory.current", "7000\n");
+    write("groups/a/memory.stat", "anon 4000\ninactive_file 2500\nactive_file 500\n");
+    EXPECT_EQ(available(), 3500u);
+    write("groups/a/memory.stat", "anon 4000\ninactive_file 7001\n"); /* it changes meanwhile */
+    EXPECT_EQ(available(), 8000u);
+}
+
 TEST_F(AvailableMemory, KnowsGroupsOfTheFirstVersion)
 {
     write("proc/self/cgroup", "3:cpu,cpuacct:/x\n2:memory:/slurm/job\n0::/\n");
     write("groups/memory/slurm/job/memory.limit_in_bytes", "9000\n");
     write("groups/memory/slurm/job/memory.usage_in_bytes", "2000\n");
     EXPECT_EQ(available(), 7000u);
+    write("groups/memory/slurm/job/memory.stat", "inactive_file 1\ntotal_inactive_file 500\n");
+    EXPECT_EQ(available(), 7500u);
 }
 
 TEST(Parallel, WorksWithTheThreadsThatThereIsRoomFor)

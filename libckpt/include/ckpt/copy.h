@@ -5,7 +5,7 @@
 #ifndef CKPT_COPY_H
 #define CKPT_COPY_H
 
-/* Name of the process (PR_SET_NAME), as long as it is frozen. */
+/* Name of the process (PR_SET_NAME), as long as it is frozen or stands by. */
 #define CKPT_COPY_NAME "ckpt-copy"
 
 #endif

@@ -19,6 +19,19 @@
  * The agent orders TWIN between checkpoints. So a copy is left when the other one has become the
  * rank.
  *
+ * A copy can go most of the way before it is needed. Instead of THAW it gets STAND, with
+ * descriptors that only hold the numbers of the program's:
+ *
+ *   STAND        ---->           environment, working directory
+ *                <---- DONE      or REFUSED
+ *                <---- STANDING  MPI has begun in the new world; the copy waits
+ *   DESCRIPTORS  ---->           as above: the program's own
+ *                <---- DONE
+ *   GO           ---->           connection to the agent, working directory
+ *                <---- DONE      then it leaves this connection and is the rank
+ *
+ * After STAND it cannot be asked again: it ends instead of an answer REFUSED, or after it.
+ *
  * Layout rules: fixed widths, no padding, asserted sizes. A change needs a new
  * CKPT_COPY_ORDER_VERSION.
  */
@@ -31,7 +44,7 @@
 #include <stdint.h>
 
 #define CKPT_COPY_ORDER_MAGIC   0x4f43504bu /* "KPCO", little endian */
-#define CKPT_COPY_ORDER_VERSION 1u
+#define CKPT_COPY_ORDER_VERSION 2u
 
 enum ckpt_copy_order_type {
     /* To the copy. */
@@ -44,10 +57,15 @@ enum ckpt_copy_order_type {
                                   descriptors */
     CKPT_COPY_TWIN = 4,        /* makes a copy of the copy, on the connection that it brings; value:
                                   the process that may read it */
+    CKPT_COPY_STAND = 5,       /* value: 0; the name of the checkpoint follows, with a NUL; brings
+                                  CKPT_COPY_STAND_PARTS descriptors */
+    CKPT_COPY_GO = 6,          /* value: when the restart began, as for THAW; brings
+                                  CKPT_COPY_GO_PARTS descriptors */
     /* From the copy. */
     CKPT_COPY_DONE = 16,     /* value: after TWIN the process id of the new copy, or -errno */
     CKPT_COPY_REFUSED = 17,  /* value: enum ckpt_refusal; the reason follows, with a NUL */
     CKPT_COPY_RELEASED = 18, /* it has released pages, and can only be read */
+    CKPT_COPY_STANDING = 19, /* after STAND and its DONE */
 };
 
 /* The descriptors that THAW brings. */
@@ -56,6 +74,20 @@ enum ckpt_copy_thaw_part {
     CKPT_COPY_AGENT,       /* connected SOCK_SEQPACKET socket: the rank's connection to its agent */
     CKPT_COPY_DIRECTORY,   /* the working directory */
     CKPT_COPY_THAW_PARTS,
+};
+
+/* The descriptors that STAND brings. */
+enum ckpt_copy_stand_part {
+    CKPT_COPY_STAND_ENVIRONMENT, /* as above */
+    CKPT_COPY_STAND_DIRECTORY,
+    CKPT_COPY_STAND_PARTS,
+};
+
+/* The descriptors that GO brings. */
+enum ckpt_copy_go_part {
+    CKPT_COPY_GO_AGENT, /* as above */
+    CKPT_COPY_GO_DIRECTORY,
+    CKPT_COPY_GO_PARTS,
 };
 
 struct ckpt_copy_order {
