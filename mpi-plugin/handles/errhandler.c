@@ -42,6 +42,17 @@ static MPI_Errhandler handler_of(void *object)
     return handle->kind == CKPT_FILE ? MPI_ERRORS_RETURN : MPI_ERRORS_ARE_FATAL;
 }
 
+/* Whether the library has failed, and not the call: if a peer has died, Open MPI returns one of
+ * these classes, or a class of its own behind those of the standard. */
+static int is_failure_of_library(int code)
+{
+    int result, class = MPI_SUCCESS;
+
+    CKPT_CALL(result, Error_class, code, &class);
+    return result == MPI_SUCCESS && (class == MPI_ERR_OTHER || class == MPI_ERR_INTERN ||
+                                     class == MPI_ERR_UNKNOWN || class > MPI_ERR_RMA_SHARED);
+}
+
 __attribute__((noreturn)) static void end_job(void *object, int code,
                                               const char *function)
 {
@@ -61,6 +72,7 @@ __attribute__((noreturn)) static void end_job(void *object, int code,
             "abort)\n",
             function, MPI_COMM_WORLD->rank, text);
     fflush(stderr);
+    ckpt_lower.stops_alone = ckpt_lower.stops_alone && is_failure_of_library(code);
     CKPT_CALL(result, Abort, CKPT_LOWER(comm), code);
     (void)result;
     abort();

@@ -58,6 +58,8 @@ static struct {
 
 static uint64_t wanted; /* other ranks' requests when this attempt began */
 
+static struct ckpt_context here; /* where a rank that comes back from the copy goes on */
+
 /* ---- When to take one ---------------------------------------------------------- */
 
 /* Returns how many logged bytes are a reason: a tenth of the memory of this rank's windows
@@ -188,8 +190,8 @@ static void give_own_memory(void)
 }
 
 /* Makes the copy. The process is described in its own memory, and so in the copy's. */
-static int make_copy(struct ckpt_context *here, struct ckpt_message *message,
-                     struct ckpt_frozen_copy *copy, struct ckpt_failure *failure)
+static int make_copy(struct ckpt_message *message, struct ckpt_frozen_copy *copy,
+                     struct ckpt_failure *failure)
 {
     struct ckpt_snapshot *snapshot;
     int error = ckpt_recipes_record(failure);
@@ -202,7 +204,7 @@ static int make_copy(struct ckpt_context *here, struct ckpt_message *message,
     }
     ckpt_files_allow_mappings(0); /* the copy must not see later changes of the files */
     CKPT_INVARIANT(ckpt_threads_are_frozen() && ckpt_staged_count == 0);
-    error = ckpt_process_image(here, &snapshot, failure);
+    error = ckpt_process_image(&here, &snapshot, failure);
     ckpt_files_allow_mappings(1);
     if (error == 0) {
         error = ckpt_frozen_copy_make(copy, ckpt_agent_pid(), failure);
@@ -220,8 +222,7 @@ static int make_copy(struct ckpt_context *here, struct ckpt_message *message,
 /* Copies the memory of windows and the process. If that succeeds, a loss before it no longer
  * matters; if it fails, the previous checkpoint stays, with its losses. Waiting for the memory
  * may take long: a checkpoint of the whole job may have begun. */
-static int copy_memory_and_process(struct ckpt_context *here, struct ckpt_message *message,
-                                   struct ckpt_frozen_copy *copy,
+static int copy_memory_and_process(struct ckpt_message *message, struct ckpt_frozen_copy *copy,
                                    struct ckpt_failure *failure)
 {
     struct ckpt_independent_rank *self = ckpt_independent_self;
@@ -232,7 +233,7 @@ static int copy_memory_and_process(struct ckpt_context *here, struct ckpt_messag
     lost = __atomic_exchange_n(&self->lost, 0, __ATOMIC_ACQ_REL);
     if (is_possible() && ckpt_direct_is_quiet()) {
         ckpt_replay_remember();
-        error = make_copy(here, message, copy, failure);
+        error = make_copy(message, copy, failure);
     }
     if (error != 0 && lost) {
         self->lost = lost;
@@ -297,7 +298,6 @@ static void publish(struct ckpt_message *message, int connection)
  * 1. */
 static int keep(struct ckpt_failure *failure)
 {
-    static struct ckpt_context here;
     struct ckpt_message message = {.type = CKPT_MSG_COW_SNAPSHOT};
     struct ckpt_frozen_copy copy = {.pid = 0, .connection = -1};
     int error;
@@ -309,7 +309,7 @@ static int keep(struct ckpt_failure *failure)
     if (ckpt_context_capture(&here) != 0) {
         return 1;
     }
-    error = copy_memory_and_process(&here, &message, &copy, failure);
+    error = copy_memory_and_process(&message, &copy, failure);
     if (error == 0) {
         ckpt_rank_fault_kill(CKPT_FAULT_AT_COPY);
         publish(&message, copy.connection);
@@ -396,6 +396,11 @@ void ckpt_keep_if_due_with_others(void)
     if (!ckpt_replaying && (is_due(time) || is_due_with_others()) && is_possible()) {
         take();
     }
+}
+
+int ckpt_keep_has_described(void)
+{
+    return ckpt_process_image_goal() == &here;
 }
 
 void ckpt_keep_restarted(void)

@@ -6,7 +6,6 @@
  * A checkpoint is a frozen copy of the process (process/frozen_copy.h), which its agent
  * keeps. It contains a copy of the window memory. It costs memory for the pages that are
  * written to afterwards. It costs the rank only the time to make it.
- * afterwards, and the rank nothing but the time to make it.
  */
 #ifndef CKPT_INDEPENDENT_KEEP_H
 #define CKPT_INDEPENDENT_KEEP_H
@@ -32,7 +31,12 @@ void ckpt_keep_if_due_with_others(void);
  * after it, invites the other ranks to do the same. Any context but a replay's past. */
 void ckpt_keep_invite(void);
 
-/* Called after a restart: no checkpoint was taken in this launch. */
+/* Returns 1 if the process was described last for an independent checkpoint: a copy that was made
+ * then can be replayed. Context: quiesced. */
+int ckpt_keep_has_described(void);
+
+/* Called after a restart or a change of worlds: no checkpoint was taken in this launch. Context:
+ * quiesced. */
 void ckpt_keep_restarted(void);
 
 #pragma GCC visibility pop

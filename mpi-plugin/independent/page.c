@@ -206,6 +206,15 @@ int ckpt_independent_restarted(void)
     return code;
 }
 
+int ckpt_independent_in_new_world(void)
+{
+    if (page_descriptor >= 0) {
+        ckpt_sys_close(page_descriptor);
+        page_descriptor = -1;
+    }
+    return ckpt_independent_restarted();
+}
+
 int ckpt_independent_open(int rank, int rank_count)
 {
     const char *obstacle;

@@ -30,6 +30,10 @@ int ckpt_independent_open(int rank, int rank_count);
  */
 int ckpt_independent_restarted(void);
 
+/* The same in a rank that has changed worlds. Ranks that come back from a copy call the function
+ * above. Context: quiesced. Returns an MPI error code. */
+int ckpt_independent_in_new_world(void);
+
 /* The page's descriptor, or -1. It belongs to neither half and is never saved. */
 int ckpt_independent_descriptor(void);
 

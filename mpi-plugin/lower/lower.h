@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CKPT_LOWER_VERSION 8u
+#define CKPT_LOWER_VERSION 9u
 
 struct ckpt_lower {
     uint32_t version;
@@ -103,6 +103,9 @@ struct ckpt_lower {
     /* The connection to the launcher that it has passed to this process (PMI_FD), or -1.
      * Hydra ends the job if it closes. */
     int32_t launcher_channel;
+    /* Set by the upper half: if non-zero, a library that gives up over PMIx stops this rank instead
+     * of ending the job, and ends the rank later. */
+    volatile int32_t stops_alone;
 
     struct ckpt_failure failure;
 };
@@ -112,7 +115,7 @@ _Static_assert(offsetof(struct ckpt_lower, version) == 0 &&
                    offsetof(struct ckpt_lower, status) == 12 &&
                    offsetof(struct ckpt_lower, back) == 88,
                "the same in all versions");
-_Static_assert(offsetof(struct ckpt_lower, failure) == 228 && CKPT_LOWER_VERSION == 8u,
+_Static_assert(offsetof(struct ckpt_lower, failure) == 232 && CKPT_LOWER_VERSION == 9u,
                "another layout is another version");
 
 /* The wait loop ended because *interrupt became non-zero; the request is still

@@ -12,6 +12,8 @@
 #include "cut/image/process_image.h"
 #include "cut/image/system_v.h"
 #include "cut/service/attach.h"
+#include "independent/keep.h"
+#include "independent/page.h"
 #include "link/rank_page.h"
 #include "lower/discard.h"
 #include "lower/launch_environment.h"
@@ -41,6 +43,18 @@ static int keep_files(struct ckpt_failure *failure)
     return 0;
 }
 
+/* Windows and logs are there; the page belongs to the world. A rank that comes back from its
+ * independent checkpoint makes the same calls (resume.c). */
+static int renew_independent(struct ckpt_failure *failure)
+{
+    if (ckpt_independent_in_new_world() != MPI_SUCCESS) {
+        return ckpt_fail(failure, -ENOMEM, "no memory that the ranks share for independent "
+                                           "checkpoints");
+    }
+    ckpt_keep_restarted(); /* the former copy has the former windows */
+    return 0;
+}
+
 /* Makes all of the new world that lies in this process and in the agent's page. */
 static int renew(struct change *change)
 {
@@ -57,6 +71,9 @@ static int renew(struct change *change)
     }
     if (error == 0) {
         error = ckpt_rebuild(keep_files, change->failure);
+    }
+    if (error == 0) {
+        error = renew_independent(change->failure);
     }
     return error == 0 ? ckpt_attach_in_new_world(change->failure) : error;
 }

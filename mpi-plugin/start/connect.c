@@ -26,6 +26,7 @@ static const struct ckpt_world_calls world_calls = {.change = ckpt_change_world,
                                                     .go_on = ckpt_change_world_go_on};
 
 static const struct ckpt_frozen_copy_calls copy_calls = {.may_live = ckpt_may_thaw,
+                                                         .may_stand = ckpt_may_stand,
                                                          .live = ckpt_thaw};
 
 /* 101: the first priority that programs may use (GCC manual, constructor). */

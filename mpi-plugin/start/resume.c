@@ -10,6 +10,7 @@
 
 #include "non_mpi/non_mpi.h"
 #include "base/invariant.h"
+#include "ckpt/copy.h"
 #include "cut/image/file_content.h"
 #include "cut/image/file_journal.h"
 #include "cut/image/process_image.h"
@@ -24,6 +25,7 @@
 #include "independent/keep.h"
 #include "independent/page.h"
 #include "journal/journal.h"
+#include "link/agent_link.h"
 #include "link/rank_page.h"
 #include "lower/discard.h"
 #include "memory/advice.h"
@@ -34,6 +36,7 @@
 #include "start/world.h"
 #include "sys/syscall.h"
 #include "process/attributes.h"
+#include "process/copy_standby.h"
 #include "task/busy.h"
 #include "task/credentials.h"
 #include "task/deadline.h"
@@ -54,6 +57,7 @@
 #define NANOSECONDS 1000000000u /* in a second */
 #define FAILED      "restart failed"
 
+static char leader_name[16]; /* of the program's leader, while a copy stands */
 static char stack[256 * 1024] __attribute__((aligned(64)));
 _Static_assert(sizeof(stack) % 64 == 0, "the top of the stack is aligned, too");
 
@@ -82,8 +86,18 @@ static int start_signals(struct ckpt_failure *failure)
     return error != 0 ? error : ckpt_files_start_timers(failure);
 }
 
-static int rebuild(const struct ckpt_resume_info *info,
-                   struct ckpt_failure *failure)
+/* A copy that stands has done all that needs no descriptor of the program. It waits here until it
+ * is the rank. */
+static void stand_by(struct ckpt_resume_info *info)
+{
+    if (ckpt_copy_stands()) {
+        ckpt_agent_give(ckpt_copy_stand_by(info));
+        ckpt_files_resume();
+        ckpt_threads_rename_leader(leader_name, NULL);
+    }
+}
+
+static int rebuild(struct ckpt_resume_info *info, struct ckpt_failure *failure)
 {
     int error = ckpt_non_mpi ? ckpt_rank_page_open(0, 1)
                              : ckpt_rank_page_open(MPI_COMM_WORLD->rank,
@@ -101,6 +115,9 @@ static int rebuild(const struct ckpt_resume_info *info,
         (int64_t)(info->restart_started / NANOSECONDS), failure);
     if (error == 0 && !ckpt_non_mpi) {
         error = ckpt_rebuild(ckpt_file_content_restore, failure);
+    }
+    if (error == 0) {
+        stand_by(info);
     }
     if (error == 0 && ckpt_independent_restarted() != MPI_SUCCESS) {
         error = ckpt_fail(failure, -ENOMEM,
@@ -160,8 +177,11 @@ void ckpt_resume(struct ckpt_resume_info *info)
 
     CKPT_INVARIANT(info->retained_start < info->retained_end);
     ckpt_resumed = 1;
-    ckpt_busy_tell(NULL);         /* the page is not mapped yet */
-    ckpt_journal_suspend();       /* its descriptor and its clock do not exist yet */
+    ckpt_busy_tell(NULL);     /* the page is not mapped yet */
+    ckpt_journal_suspend();   /* its descriptor and its clock do not exist yet */
+    if (ckpt_copy_stands()) { /* ckpt-launch must not take it for a rank yet */
+        ckpt_threads_rename_leader(CKPT_COPY_NAME, leader_name);
+    }
     ckpt_threads_repair_leader(); /* before the lower half's libc */
     ckpt_process_id_restore();
     ckpt_descriptor_room_gone();

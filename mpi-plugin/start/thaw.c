@@ -10,7 +10,10 @@
 
 #include "base/invariant.h"
 #include "cut/image/process_image.h"
+#include "handles/kinds.h"
+#include "independent/keep.h"
 #include "link/agent_link.h"
+#include "non_mpi/non_mpi.h"
 #include "process/attributes.h"
 #include "process/descriptor_room.h"
 #include "runtime/state.h"
@@ -25,13 +28,26 @@ int ckpt_may_thaw(struct ckpt_failure *failure)
 {
     const char *why = ckpt_process_image_goal() == NULL || !ckpt_threads_are_frozen()
                           ? "it was not made while the rank was described"
-                      : ckpt_rank_cut_open       ? "messages that cross its cut are under way"
-                      : ckpt_independent != NULL ? "the rank takes independent checkpoints"
-                                                 : NULL;
+                      : ckpt_rank_cut_open ? "messages that cross its cut are under way"
+                      : ckpt_independent != NULL && !ckpt_keep_has_described()
+                          ? "the rank takes independent checkpoints, and it is none"
+                          : NULL;
 
     return why == NULL ? ckpt_unsound_refuse(failure)
                        : ckpt_refuse(failure, CKPT_REFUSAL_NEEDS_STOP, -ENOTSUP,
                                      "the copy cannot come to life: %s", why);
+}
+
+/* Files are opened by all ranks together, after they have been rolled back. */
+int ckpt_may_stand(struct ckpt_failure *failure)
+{
+    const char *why = ckpt_non_mpi                   ? "the program has not begun MPI"
+                      : ckpt_live(CKPT_FILE) != NULL ? "the program has opened MPI files"
+                                                     : NULL;
+
+    return why == NULL ? 0
+                       : ckpt_refuse(failure, CKPT_REFUSAL_NEEDS_STOP, -ENOTSUP,
+                                     "the copy cannot stand by: %s", why);
 }
 
 static void resume(void *info)
@@ -44,7 +60,9 @@ void ckpt_thaw(struct ckpt_resume_info *info, int agent)
     CKPT_INVARIANT(ckpt_threads_are_frozen());
     ckpt_descriptor_room_leave();
     ckpt_attributes_of_launcher();
-    ckpt_agent_give(agent);
+    if (agent >= 0) {
+        ckpt_agent_give(agent);
+    }
     ckpt_context_call(resume, info, ckpt_resume_stack());
     __builtin_unreachable();
 }

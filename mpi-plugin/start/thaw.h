@@ -11,6 +11,7 @@
 /* The calls of struct ckpt_frozen_copy_calls (process/frozen_copy.h). Context: quiesced, in the
  * copy. The copy was made while the rank stood still, described. */
 int ckpt_may_thaw(struct ckpt_failure *failure);
+int ckpt_may_stand(struct ckpt_failure *failure);
 void ckpt_thaw(struct ckpt_resume_info *info, int agent) __attribute__((noreturn));
 
 #endif

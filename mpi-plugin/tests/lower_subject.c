@@ -48,6 +48,7 @@ const char *const function_names[] = {
     "guest_hear",
     "guest_variable",
     "guest_end",
+    "guest_give_up",
 };
 static const char *const object_names[] = {"ompi_mpi_comm_world", "ompi_mpi_byte", "guest_case"};
 #define OBJECTS 3
@@ -450,6 +451,19 @@ static void mode_last_words(void)
     BELOW(((end_t)function[GUEST_END])(7));
 }
 
+/* The library gives up over PMIx, which is not there. */
+static void mode_give_up(void)
+{
+    typedef int (*give_up_t)(int);
+    struct ckpt_failure failure;
+
+    CHECK(load("./lower_guest.so", &failure) == 0, "%s", failure.text);
+    CHECK(BELOW(((give_up_t)function[GUEST_GIVE_UP])(14)) != 0, "PMIx has ended the job");
+    lower.stops_alone = 1;
+    (void)BELOW(((give_up_t)function[GUEST_GIVE_UP])(14));
+    CHECK(0, "the process has not ended");
+}
+
 /* Loads a library that tries everything. */
 static void mode_guest(void)
 {
@@ -665,6 +679,7 @@ int main(int argc, char **argv)
                  {"discard", mode_discard},
                  {"discard-mpi", mode_discard_mpi},
                  {"failures", mode_failures},
+                 {"give-up", mode_give_up},
                  {"guest", mode_guest},
                  {"keep", mode_keep},
                  {"last-words", mode_last_words},

@@ -46,6 +46,7 @@ enum function {
     GUEST_HEAR,
     GUEST_VARIABLE,
     GUEST_END,
+    GUEST_GIVE_UP,
     FUNCTIONS,
 };
 

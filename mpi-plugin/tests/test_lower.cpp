@@ -86,6 +86,14 @@ TEST(Lower, SaysWhyTheLibraryEndsTheProcess)
     EXPECT_EQ(silent, "");
 }
 
+TEST(Lower, EndsAloneIfTheLibraryGivesUp)
+{
+    std::string output;
+
+    EXPECT_EQ(run("(timeout 60 ./lower_subject ./ckpt-host give-up; exit $?)", output), 137);
+    EXPECT_NE(output.find("gives up, with code 14"), std::string::npos) << output;
+}
+
 TEST(Lower, IsDiscardedAndLoadedAgain)
 {
     std::string output;

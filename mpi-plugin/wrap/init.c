@@ -160,6 +160,7 @@ int PMPI_Abort(MPI_Comm comm, int code)
     }
     ckpt_begin();
     ckpt_uncovered_begin(); /* a replay must not repeat it */
+    ckpt_lower.stops_alone = 0;
     CKPT_CALL(result, Abort,
               CKPT_LOWER(ckpt_communicator_valid(comm) ? comm : MPI_COMM_WORLD),
               code);

@@ -29,10 +29,10 @@ void ckpt_world_calls_set(const struct ckpt_world_calls *the_calls)
 /* Says why this rank, as it is, must not change worlds. */
 static int may_change(struct ckpt_failure *failure)
 {
-    const char *why = ckpt_non_mpi               ? "it has no MPI"
-                      : ckpt_rank_cut_open       ? "messages that cross its cut are under way"
-                      : ckpt_independent != NULL ? "it takes independent checkpoints"
-                                                 : NULL;
+    const char *why = ckpt_non_mpi         ? "it has no MPI"
+                      : ckpt_rank_cut_open ? "messages that cross its cut are under way"
+                      : ckpt_replaying     ? "it is being replayed"
+                                           : NULL;
 
     return why == NULL ? ckpt_unsound_refuse(failure)
                        : ckpt_refuse(failure, CKPT_REFUSAL_NEEDS_STOP, -ENOTSUP,

@@ -71,6 +71,7 @@ int main(int argc, char **argv)
         table->launcher_channel = ckpt_host_launch_open();
         ckpt_host_yield_open(table);
         ckpt_host_last_words(table->last_words);
+        ckpt_host_stops_alone(&table->stops_alone);
         table->status = open_library(table, argv[0]);
     }
     table->ranges = ckpt_host_ranges;

@@ -53,18 +53,20 @@ static char agent[108]; /* path of its control socket */
 _Static_assert(sizeof(agent) == sizeof(((struct sockaddr_un *)NULL)->sun_path),
                "every socket's path fits");
 
-static int look_up(void)
+void *ckpt_host_pmix_function(const char *name)
 {
     void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_NOLOAD);
 
-    if (library == NULL) {
-        return 0;
-    }
-    *(void **)&pmix.initialized = dlsym(library, "PMIx_Initialized");
-    *(void **)&pmix.version = dlsym(library, "PMIx_Get_version");
-    *(void **)&pmix.handle = dlsym(library, "PMIx_Register_event_handler");
-    *(void **)&pmix.control = dlsym(library, "PMIx_Job_control_nb");
-    *(void **)&pmix.notify = dlsym(library, "PMIx_Notify_event");
+    return library == NULL ? NULL : dlsym(library, name);
+}
+
+static int look_up(void)
+{
+    *(void **)&pmix.initialized = ckpt_host_pmix_function("PMIx_Initialized");
+    *(void **)&pmix.version = ckpt_host_pmix_function("PMIx_Get_version");
+    *(void **)&pmix.handle = ckpt_host_pmix_function("PMIx_Register_event_handler");
+    *(void **)&pmix.control = ckpt_host_pmix_function("PMIx_Job_control_nb");
+    *(void **)&pmix.notify = ckpt_host_pmix_function("PMIx_Notify_event");
     return pmix.initialized != NULL && pmix.version != NULL &&
            pmix.handle != NULL && pmix.control != NULL && pmix.notify != NULL &&
            pmix.initialized();

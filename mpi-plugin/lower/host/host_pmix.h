@@ -9,4 +9,8 @@
 /* See heed_launcher of struct ckpt_lower. */
 void ckpt_host_pmix_open(const char *control);
 
+/* Returns a function of the MPI library's PMIx, or NULL if it has none. Context: normal (lower
+ * half). */
+void *ckpt_host_pmix_function(const char *name);
+
 #endif

@@ -9,15 +9,20 @@
 #include "base/invariant.h"
 #include "lower/host/export.h"
 #include "lower/host/host_exit.h"
+#include "lower/host/host_pmix.h"
 #include "lower/host/host_process.h"
 #include "lower/host/host_threads.h"
 #include "sys/syscall.h"
 
+#include <errno.h>
+#include <pmix.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The table while the MPI library is being loaded, else NULL. */
@@ -79,6 +84,50 @@ CKPT_EXPORT void abort(void)
     ();
     __builtin_unreachable();
 }
+
+/* ---- A library that gives up ---------------------------------------------------- */
+
+#define LONGEST_REST 10 /* s, until an agent has ended this process */
+
+static const volatile int32_t *stops_alone; /* NULL: no */
+
+void ckpt_host_stops_alone(const volatile int32_t *whether)
+{
+    stops_alone = whether;
+}
+
+static void rest(void)
+{
+    struct timespec left = {.tv_sec = LONGEST_REST};
+
+    while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+    }
+}
+
+/* No peer has died, so this rank has failed. */
+__attribute__((noreturn)) static void end_alone(int status)
+{
+    fprintf(stderr, "ckpt: the MPI library of process %d gives up, with code %d\n",
+            ckpt_sys_getpid(), status);
+    for (;;) {
+        ckpt_sys_kill(ckpt_sys_getpid(), SIGKILL);
+    }
+}
+
+/* The real function is not in the scope of ckpt-host: libmpi has opened its library. */
+CKPT_EXPORT pmix_status_t PMIx_Abort(int status, const char message[], pmix_proc_t processes[],
+                                     size_t count)
+{
+    const __typeof__(&PMIx_Abort) real = ckpt_host_pmix_function("PMIx_Abort");
+
+    if (stops_alone != NULL && *stops_alone != 0) {
+        rest();
+        end_alone(status);
+    }
+    return real == NULL ? PMIX_ERR_NOT_SUPPORTED : real(status, message, processes, count);
+}
+
+/* ---- Names ---------------------------------------------------------------------- */
 
 /* Keeps the thread name that the application gave its thread. */
 CKPT_EXPORT int prctl(int operation, ...)
