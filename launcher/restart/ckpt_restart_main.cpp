@@ -4,7 +4,7 @@
  * the rank that the checkpoint holds.
  *
  *     ckpt-restart CHECKPOINT_DIR
- *     ckpt-restart --thaw PID --snapshot ADDRESS --name JOB/NUMBER
+ *     ckpt-restart --thaw PID --snapshot ADDRESS --name JOB/NUMBER [--stand | --replay]
  *
  * The second form is started by an agent, and brings a frozen copy of a rank to life.
  */
@@ -229,7 +229,8 @@ int main(int argc, char **argv)
     const auto copy = ckpt::restart::thaw_command(argc, argv);
     if (!copy && (argc != 2 || argv[1][0] == '-')) {
         fmt::print(stderr, "usage: ckpt-restart CHECKPOINT_DIR\n"
-                           "       ckpt-restart --thaw PID --snapshot ADDRESS --name JOB/NUMBER\n"
+                           "       ckpt-restart --thaw PID --snapshot ADDRESS --name JOB/NUMBER"
+                           " [--stand | --replay]\n"
                            "Started by 'ckpt restart' or an agent, once for each rank.\n");
         return 2;
     }

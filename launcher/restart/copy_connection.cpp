@@ -10,7 +10,6 @@
 #include "common/refusal.hpp"
 
 #include <sys/random.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -21,33 +20,6 @@
 namespace ckpt::restart
 {
 
-namespace
-{
-
-/* Puts the descriptors into `space`, as the control data of a message. */
-void attach(msghdr &message, std::span<char> space, std::span<const int> descriptors)
-{
-    if (descriptors.empty()) {
-        return;
-    }
-    message.msg_control = space.data();
-    message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
-    CKPT_EXPECT(message.msg_controllen <= space.size());
-    cmsghdr *header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
-    std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
-}
-
-/* An answer with its text. */
-struct Answer {
-    ckpt_copy_order order;
-    char text[sizeof(ckpt_failure::text)];
-};
-
-} // namespace
-
 CopyConnection::CopyConnection(Fd connection)
     : connection_(std::move(connection)), serial_(0)
 {
@@ -56,64 +28,44 @@ CopyConnection::CopyConnection(Fd connection)
     }
 }
 
-void CopyConnection::await_answer() const
+CopyPacket CopyConnection::receive() const
 {
-    Answer answer{};
-    ssize_t got = 0;
-    do {
-        answer = {};
-        got = ::recv(connection_.get(), &answer, sizeof answer, 0);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < static_cast<ssize_t>(sizeof answer.order)) {
-            refuse(CKPT_REFUSAL_UNREADABLE_RANK, "the copy of the rank has ended{}",
-                   got < 0 ? fmt::format(": {}", std::strerror(errno)) : "");
-        }
-    } while (got < 0 || answer.order.serial != serial_);
-    if (answer.order.magic != CKPT_COPY_ORDER_MAGIC ||
-        answer.order.version != CKPT_COPY_ORDER_VERSION) {
-        refuse(CKPT_REFUSAL_INTERNAL_ERROR, "the copy of the rank is of another version, {}",
-               answer.order.version);
+    auto packet = receive_copy_packet(connection_.get());
+
+    while (packet && packet->order.serial != serial_) {
+        packet = receive_copy_packet(connection_.get());
     }
-    if (answer.order.type == CKPT_COPY_RELEASED) {
+    if (!packet) {
+        refuse(CKPT_REFUSAL_UNREADABLE_RANK, "the copy of the rank has ended");
+    }
+    if (packet->order.type == CKPT_COPY_RELEASED) {
         refuse(CKPT_REFUSAL_UNREADABLE_RANK, "the copy of the rank has released memory");
     }
-    if (answer.order.type != CKPT_COPY_DONE) {
-        answer.text[sizeof answer.text - 1] = '\0';
-        throw Error(answer.text, 0, refusal_of(answer.order.value));
+    if (packet->order.type == CKPT_COPY_REFUSED) {
+        throw Error(packet->text, 0, refusal_of(packet->order.value));
     }
+    return std::move(*packet);
 }
 
 void CopyConnection::order(ckpt_copy_order_type type, std::uint64_t value,
                            std::span<const std::byte> tail, std::span<const int> passed) const
 {
-    ckpt_copy_order order = {.magic = CKPT_COPY_ORDER_MAGIC,
-                             .version = CKPT_COPY_ORDER_VERSION,
-                             .type = static_cast<std::uint32_t>(type),
-                             .count = static_cast<std::uint32_t>(passed.size()),
-                             .serial = serial_,
-                             .value = value};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(CKPT_COPY_DESCRIPTORS_MOST * sizeof(int))> space{};
-    std::array<iovec, 2> parts = {
-        iovec{&order, sizeof order},
-        iovec{const_cast<std::byte *>(tail.data()), tail.size()}};
-    msghdr message{};
-    message.msg_iov = parts.data();
-    message.msg_iovlen = parts.size();
-    CKPT_EXPECT(tail.size() <= CKPT_COPY_TAIL_MOST);
-    attach(message, space, passed);
-    const auto size = static_cast<ssize_t>(sizeof order + tail.size());
-    ssize_t sent = 0;
-    do {
-        sent = ::sendmsg(connection_.get(), &message, MSG_NOSIGNAL);
-    } while (sent < 0 && errno == EINTR);
-    if (sent != size) {
-        const int error = errno;
+    const int error = send_copy_packet(connection_.get(),
+                                       {.magic = 0,
+                                        .version = 0,
+                                        .type = static_cast<std::uint32_t>(type),
+                                        .count = 0,
+                                        .serial = serial_,
+                                        .value = value},
+                                       tail, passed);
+    if (error != 0) {
         refuse(CKPT_REFUSAL_UNREADABLE_RANK, "the copy of the rank cannot be told anything: {}",
                std::strerror(error));
     }
-    await_answer();
+    if (const CopyPacket answer = receive(); answer.order.type != CKPT_COPY_DONE) {
+        refuse(CKPT_REFUSAL_INTERNAL_ERROR, "the copy of the rank gives the answer {}",
+               answer.order.type);
+    }
 }
 
 void CopyConnection::prepare(std::uint64_t snapshot) const
@@ -135,16 +87,51 @@ void CopyConnection::pass(std::span<const ckpt_copy_descriptor> descriptors, int
     }
 }
 
-void CopyConnection::thaw(const ThawParts &parts) const
+namespace
+{
+
+/* Returns the name as it goes into an order, with a NUL. */
+std::string tail_of(const std::string &checkpoint)
 {
     constexpr std::size_t most = sizeof(ckpt_resume_info::checkpoint);
-    const std::string name = parts.checkpoint.substr(0, most - 1);
+    return checkpoint.substr(0, most - 1) + '\0';
+}
+
+} // namespace
+
+void CopyConnection::thaw(const ThawParts &parts) const
+{
+    const std::string tail = tail_of(parts.checkpoint);
     std::array<int, CKPT_COPY_THAW_PARTS> passed{};
     passed[CKPT_COPY_ENVIRONMENT] = parts.environment;
     passed[CKPT_COPY_AGENT] = parts.agent;
     passed[CKPT_COPY_DIRECTORY] = parts.directory;
-    order(CKPT_COPY_THAW, parts.started, std::as_bytes(std::span(name.c_str(), name.size() + 1)),
-          passed);
+    order(CKPT_COPY_THAW, parts.started, std::as_bytes(std::span(tail)), passed);
+}
+
+void CopyConnection::stand(const StandParts &parts) const
+{
+    const std::string tail = tail_of(parts.checkpoint);
+    std::array<int, CKPT_COPY_STAND_PARTS> passed{};
+    passed[CKPT_COPY_STAND_ENVIRONMENT] = parts.environment;
+    passed[CKPT_COPY_STAND_DIRECTORY] = parts.directory;
+    order(CKPT_COPY_STAND, 0, std::as_bytes(std::span(tail)), passed);
+}
+
+void CopyConnection::await_standing() const
+{
+    if (const CopyPacket said = receive(); said.order.type != CKPT_COPY_STANDING) {
+        refuse(CKPT_REFUSAL_INTERNAL_ERROR, "the copy of the rank says {}, and does not stand",
+               said.order.type);
+    }
+}
+
+void CopyConnection::go(int agent, int directory, std::uint64_t started) const
+{
+    std::array<int, CKPT_COPY_GO_PARTS> passed{};
+    passed[CKPT_COPY_GO_AGENT] = agent;
+    passed[CKPT_COPY_GO_DIRECTORY] = directory;
+    order(CKPT_COPY_GO, started, {}, passed);
 }
 
 } // namespace ckpt::restart

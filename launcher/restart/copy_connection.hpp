@@ -6,9 +6,9 @@
 #pragma once
 
 #include "common/fd.hpp"
+#include "image/memory/copy_packet.hpp"
 
 #include "ckpt/copy_orders.h"
-#include "ckpt/failure.h"
 
 #include <cstdint>
 #include <span>
@@ -27,10 +27,19 @@ struct ThawParts {
     std::string checkpoint;
 };
 
+/* What the copy needs to stand. */
+struct StandParts {
+    int environment;
+    int directory;
+    std::string checkpoint;
+};
+
 class CopyConnection
 {
   public:
     explicit CopyConnection(Fd connection);
+
+    int descriptor() const { return connection_.get(); }
 
     /*
      * Each call waits for the answer. Throws Error, with the identity that the copy gives, if the
@@ -42,11 +51,16 @@ class CopyConnection
     void pass(std::span<const ckpt_copy_descriptor> descriptors, int above) const;
     /* Orders the copy to live. From then on it no longer obeys. */
     void thaw(const ThawParts &parts) const;
+    /* Orders the copy to stand; and waits until it does. */
+    void stand(const StandParts &parts) const;
+    void await_standing() const;
+    /* Orders the copy that stands to go on. The descriptors stay the caller's. started: as above */
+    void go(int agent, int directory, std::uint64_t started) const;
 
   private:
     void order(ckpt_copy_order_type type, std::uint64_t value, std::span<const std::byte> tail,
                std::span<const int> passed) const;
-    void await_answer() const;
+    CopyPacket receive() const;
 
     Fd connection_;
     std::uint64_t serial_; /* answers to an earlier process have another one */

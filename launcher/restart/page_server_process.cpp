@@ -11,6 +11,7 @@
 #include "common/pidfd.hpp"
 #include "common/processes.hpp"
 #include "common/refusal.hpp"
+#include "common/sockets/descriptor_passing.hpp"
 #include "restart/page_server.hpp"
 
 #include <fmt/format.h>
@@ -187,13 +188,10 @@ std::set<int> inherited_descriptors()
 Fd start_page_server(const PageSource &source, const MissingPages &missing, const Fd &faults,
                      const std::set<int> &inherited)
 {
-    int ends[2];
     CKPT_EXPECT(faults && !missing.empty());
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-        fail_errno(errno, "no connection with the page server");
-    }
-    Fd ours(ends[0]);
-    Inheritance from{source, missing, faults, ::getpid(), open_pidfd(::getpid()), Fd(ends[1])};
+    auto [ours, theirs] = connected_pair(SOCK_STREAM, "no connection with the page server");
+    Inheritance from{source, missing, faults, ::getpid(), open_pidfd(::getpid()),
+                     std::move(theirs)};
     if (!from.process) {
         fail_errno(errno, "the page server could not see this process end");
     }
@@ -207,7 +205,7 @@ Fd start_page_server(const PageSource &source, const MissingPages &missing, cons
     }
     await_intermediate(child);
     CKPT_INVARIANT(ours && from.process);
-    return ours;
+    return std::move(ours); /* no variable, but a name in a pair */
 }
 
 } // namespace ckpt::restart

@@ -9,6 +9,7 @@
 #include "common/files/files.hpp"
 #include "common/files/temporary_name.hpp"
 #include "common/invariant.hpp"
+#include "common/sockets/descriptor_passing.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -28,12 +29,8 @@ namespace
 
 constexpr const char *what = "cannot meet the other ranks of this node";
 constexpr int check_interval_ms = 1000;
-constexpr std::size_t descriptors_size = RendezvousSocket::most_descriptors * sizeof(int);
 
-union Control {
-    cmsghdr alignment;
-    char bytes[CMSG_SPACE(descriptors_size)];
-};
+using Room = DescriptorRoom<RendezvousSocket::most_descriptors>;
 
 /* Goes through /proc/self/fd, because a socket address has at most 107 bytes, however long the
  * directory's name is. */
@@ -93,26 +90,6 @@ void remove_dead(const Fd &directory, const std::filesystem::path &path)
     }
 }
 
-std::vector<Fd> descriptors_of(msghdr &message)
-{
-    std::vector<Fd> fds;
-
-    for (cmsghdr *header = CMSG_FIRSTHDR(&message); header != nullptr;
-         header = CMSG_NXTHDR(&message, header)) {
-        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) {
-            continue;
-        }
-        const unsigned char *at = CMSG_DATA(header);
-        std::size_t size = header->cmsg_len - CMSG_LEN(0);
-        for (; size >= sizeof(int); size -= sizeof(int), at += sizeof(int)) {
-            int given = -1;
-            std::memcpy(&given, at, sizeof given);
-            fds.emplace_back(given);
-        }
-    }
-    return fds;
-}
-
 } // namespace
 
 RendezvousSocket RendezvousSocket::connect(const std::filesystem::path &directory,
@@ -130,23 +107,13 @@ RendezvousSocket RendezvousSocket::connect(const std::filesystem::path &director
 
 void RendezvousSocket::send(const void *packet, std::size_t size, const std::vector<int> &fds)
 {
-    CKPT_EXPECT(fds.size() <= most_descriptors); /* Control has room for no more */
     iovec part{const_cast<void *>(packet), size};
-    Control control{};
+    Room room;
     msghdr message{};
-    const std::size_t fds_size = fds.size() * sizeof(int);
 
     message.msg_iov = &part;
     message.msg_iovlen = 1;
-    if (!fds.empty()) {
-        message.msg_control = control.bytes;
-        message.msg_controllen = CMSG_SPACE(fds_size);
-        cmsghdr *header = CMSG_FIRSTHDR(&message);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(fds_size);
-        std::memcpy(CMSG_DATA(header), fds.data(), fds_size);
-    }
+    attach_descriptors(message, room.bytes, fds);
     while (::sendmsg(socket_.get(), &message, MSG_NOSIGNAL) < 0) {
         if (errno != EINTR) {
             fail_errno(errno, "{}", what);
@@ -157,14 +124,14 @@ void RendezvousSocket::send(const void *packet, std::size_t size, const std::vec
 std::vector<Fd> RendezvousSocket::receive(void *packet, std::size_t size)
 {
     iovec part{packet, size};
-    Control control{};
+    Room room;
     msghdr message{};
     ssize_t got = -1;
 
     message.msg_iov = &part;
     message.msg_iovlen = 1;
-    message.msg_control = control.bytes;
-    message.msg_controllen = sizeof control.bytes;
+    message.msg_control = room.bytes.data();
+    message.msg_controllen = room.bytes.size();
     while ((got = ::recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC)) < 0) {
         if (errno != EINTR) {
             fail_errno(errno, "{}", what);

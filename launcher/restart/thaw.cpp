@@ -8,7 +8,9 @@
 #include "config.h"
 #include "restart/thaw.hpp"
 
+#include "common/durations.hpp"
 #include "common/error.hpp"
+#include "common/fault_injection.hpp"
 #include "common/fd.hpp"
 #include "common/invariant.hpp"
 #include "common/refusal.hpp"
@@ -38,6 +40,7 @@ extern "C" {
 #include <charconv>
 #include <cstdio>
 #include <exception>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -50,7 +53,7 @@ namespace
 
 /* Descriptors that the agent gives. */
 constexpr int connection_of_copy = 3;
-constexpr int connection_of_rank = 4;
+constexpr int connection_of_rank = 4; /* with --stand: connection to the agent, which brings it */
 
 /* ---- The command line ------------------------------------------------------------- */
 
@@ -186,7 +189,8 @@ std::vector<ckpt_copy_descriptor> descriptors_of(const RankImage &image, int cha
 /* The descriptors that this program was given. */
 struct Given {
     Fd copy;
-    Fd rank;
+    Fd rank;    /* empty until a copy that stands is to live */
+    Fd control; /* connection to the agent for a copy that stands; otherwise empty */
 };
 
 /* The description of the copy, and what it needs of the copy's memory. */
@@ -206,7 +210,10 @@ Description describe(const ThawCommand &command)
 void bring_to_life(const ThawCommand &command, std::uint64_t started, Given &given)
 {
     auto [image, payloads] = describe(command);
-    require_thawable(image, payloads, command.pid);
+    require_thawable(image, payloads, command.pid, command.is_replayed);
+    if (fault_strikes("copy-refuses")) {
+        refuse(CKPT_REFUSAL_INTERNAL_ERROR, "an injected fault");
+    }
     aim_at_copy(image, command.pid);
     raise_descriptor_limit();
     const int first_free = first_free_descriptor(image);
@@ -225,6 +232,120 @@ void bring_to_life(const ThawCommand &command, std::uint64_t started, Given &giv
     make_descriptors(image, payloads, kept);
     copy.pass(descriptors_of(image, channel), 1 + std::ranges::max(kept));
     copy.thaw({environment.get(), given.rank.get(), directory.get(), started, command.checkpoint});
+}
+
+/* ---- A copy that stands first ---------------------------------------------------- */
+
+/* Opens a file that holds the number of each descriptor of the program, so that the MPI library
+ * does not take it. What the library says goes to this program's standard error. */
+void hold_numbers(const RankImage &image)
+{
+    const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    if (!null) {
+        fail_errno(errno, "/dev/null cannot be opened");
+    }
+    for (int stream = 0; stream <= STDERR_FILENO; stream++) {
+        if (::fcntl(stream, F_GETFD) < 0 && ::dup2(null.get(), stream) < 0) {
+            fail_errno(errno, "descriptor {} cannot be held", stream);
+        }
+    }
+    for (const ckpt_file &file : image.files) {
+        if (file.descriptor != STDERR_FILENO && ::dup2(null.get(), file.descriptor) < 0) {
+            fail_errno(errno, "descriptor {} cannot be held", file.descriptor);
+        }
+    }
+}
+
+/* The standard streams stay, so that no other descriptor gets their numbers. */
+void release_numbers(const RankImage &image)
+{
+    for (const ckpt_file &file : image.files) {
+        if (file.descriptor > STDERR_FILENO) {
+            ::close(file.descriptor);
+        }
+    }
+}
+
+/* Tells the agent that the copy stands, or why it does not. Returns 0 or errno. */
+int tell(int control, const Refusal &why = {})
+{
+    const std::string text = why.empty() ? std::string() : why.detail() + '\0';
+    ckpt_copy_order said{};
+
+    said.type = why.empty() ? CKPT_COPY_STANDING : CKPT_COPY_REFUSED;
+    said.value = static_cast<std::uint64_t>(why.identity());
+    return send_copy_packet(control, said, std::as_bytes(std::span(text)), {});
+}
+
+/* Waits for GO of the agent. Takes the standard streams, and the connection of the rank. Returns
+ * false if the agent does not need the copy. */
+bool await_go(int first_free, Given &given)
+{
+    auto packet = receive_copy_packet(given.control.get());
+    if (!packet) {
+        return false;
+    }
+    if (packet->order.type != CKPT_COPY_GO || packet->descriptors.empty()) {
+        refuse(CKPT_REFUSAL_INTERNAL_ERROR, "the agent gives the order {} to a copy that stands",
+               packet->order.type);
+    }
+    given.rank = lift(packet->descriptors[0].get(), first_free);
+    std::vector<Fd> lifted;
+    for (std::size_t i = 1; i < packet->descriptors.size(); i++) {
+        lifted.push_back(lift(packet->descriptors[i].get(), first_free));
+    }
+    auto stream = lifted.begin();
+    for (int number = 0; number <= STDERR_FILENO; number++) {
+        ::close(number);
+        if ((packet->order.value >> number & 1) == 0) {
+            continue;
+        }
+        CKPT_EXPECT(stream != lifted.end());
+        if (::dup2(stream->get(), number) < 0) {
+            fail_errno(errno, "standard stream {} cannot be taken", number);
+        }
+        ++stream;
+    }
+    return true;
+}
+
+/* Brings the copy to stand. */
+void make_stand(const ThawCommand &command, const RankImage &image, int first_free,
+                const CopyConnection &copy)
+{
+    copy.prepare(command.snapshot);
+    const Fd directory = open_directory(image, command.pid, first_free);
+    const Fd environment = environment_file(first_free);
+    hold_numbers(image);
+    copy.pass(descriptors_of(image, -1), first_free);
+    copy.stand({environment.get(), directory.get(), command.checkpoint});
+    release_numbers(image);
+    copy.await_standing();
+}
+
+/* Brings the copy to stand, and at the agent's order to life. */
+void stand_first(const ThawCommand &command, Given &given)
+{
+    auto [image, payloads] = describe(command);
+    require_thawable(image, payloads, command.pid, command.is_replayed);
+    aim_at_copy(image, command.pid);
+    raise_descriptor_limit();
+    const int first_free = first_free_descriptor(image);
+    given.control = lift(given.control.get(), first_free);
+    const CopyConnection copy(lift(std::exchange(given.copy, {}).get(), first_free));
+    make_stand(command, image, first_free, copy);
+    if (tell(given.control.get()) != 0 || !await_go(first_free, given)) {
+        return;
+    }
+    const auto started = static_cast<std::uint64_t>(now_nanoseconds());
+    /* Files may have changed meanwhile. */
+    require_thawable(image, payloads, command.pid, command.is_replayed);
+    const Fd directory = open_directory(image, command.pid, first_free);
+    const std::vector<int> kept = {given.rank.get(), copy.descriptor(), directory.get(),
+                                   given.control.get()};
+    make_descriptors(image, payloads, kept);
+    copy.pass(descriptors_of(image, -1), first_free);
+    copy.go(given.rank.get(), directory.get(), started);
 }
 
 /* Tells the agent, as a rank would. Returns whether it was possible. */
@@ -246,9 +367,12 @@ std::optional<ThawCommand> thaw_command(int argc, char **argv)
 {
     ThawCommand command;
     const std::vector<std::string_view> words(argv, argv + argc);
-    if (words.size() != 7 || words[1] != "--thaw" || !parse(words[2], 10, command.pid) ||
-        words[3] != "--snapshot" || !words[4].starts_with("0x") ||
-        !parse(words[4].substr(2), 16, command.snapshot) || words[5] != "--name") {
+    command.is_to_stand = words.size() == 8 && words[7] == "--stand";
+    command.is_replayed = words.size() == 8 && words[7] == "--replay";
+    const bool is_whole = words.size() == (command.is_to_stand || command.is_replayed ? 8 : 7);
+    if (!is_whole || words[1] != "--thaw" || words[3] != "--snapshot" || words[5] != "--name" ||
+        !parse(words[2], 10, command.pid) || !words[4].starts_with("0x") ||
+        !parse(words[4].substr(2), 16, command.snapshot)) {
         return std::nullopt;
     }
     command.checkpoint = words[6];
@@ -258,13 +382,20 @@ std::optional<ThawCommand> thaw_command(int argc, char **argv)
 int thaw(const ThawCommand &command, std::uint64_t started)
 {
     Given given = {lift(connection_of_copy, connection_of_rank + 1),
-                   lift(connection_of_rank, connection_of_rank + 1)};
+                   lift(connection_of_rank, connection_of_rank + 1), Fd()};
     try {
-        bring_to_life(command, started, given);
+        if (command.is_to_stand) {
+            given.control = std::exchange(given.rank, {});
+            stand_first(command, given);
+        } else {
+            bring_to_life(command, started, given);
+        }
         return 0;
     } catch (const std::exception &error) {
         const Refusal why = refusal_of(error, CKPT_REFUSAL_SYSTEM_ERROR);
-        if (!report(given.rank.get(), why)) {
+        const bool is_told = given.rank ? report(given.rank.get(), why)
+                                        : tell(given.control.get(), why) == 0;
+        if (!is_told) {
             fmt::print(stderr, "ckpt-restart: the copy {}: {}\n", command.pid, why.text());
         }
         return 1;

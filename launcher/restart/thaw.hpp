@@ -14,11 +14,14 @@
 namespace ckpt::restart
 {
 
-/* The command `ckpt-restart --thaw PID --snapshot ADDRESS --name JOB/NUMBER`. */
+/* The command `ckpt-restart --thaw PID --snapshot ADDRESS --name JOB/NUMBER [--stand | --replay]`.
+ */
 struct ThawCommand {
     pid_t pid = 0;
     std::uint64_t snapshot = 0; /* address of struct ckpt_snapshot in the copy */
     std::string checkpoint;     /* for messages */
+    bool is_to_stand = false;   /* it begins MPI, and waits for the agent's order to live */
+    bool is_replayed = false;   /* the rank alone goes back, and then catches up with the others */
 };
 
 /* Returns nothing if the arguments are not this command. */

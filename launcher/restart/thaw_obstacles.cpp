@@ -53,10 +53,12 @@ bool is_mapped_file(const ckpt_region &region)
 
 /* ---- Memory ----------------------------------------------------------------------- */
 
-void require_own_memory(const RankImage &image)
+void require_own_memory(const RankImage &image, bool is_replayed)
 {
     for (const ckpt_region &region : image.regions) {
-        if (region.kind == CKPT_REGION_SHARED || region.kind == CKPT_REGION_SHARED_ELSEWHERE) {
+        const bool is_shared =
+            region.kind == CKPT_REGION_SHARED || region.kind == CKPT_REGION_SHARED_ELSEWHERE;
+        if (is_shared && !is_replayed) {
             refuse_memory(image, region, CKPT_REFUSAL_SHARED_DESCRIPTOR,
                           "the copy shares it with other processes, which have run on");
         }
@@ -98,8 +100,9 @@ std::vector<Mapping> mappings_of(pid_t pid)
 }
 
 /* The copy has all described memory; and private memory is not shared with the program that runs
- * on, except the rank page, of which the content does not count. */
-void require_mapped(const RankImage &image, pid_t pid)
+ * on, except the rank page, of which the content does not count. A rank that is replayed has made
+ * a copy of its part of windows; it describes those of others without content. */
+void require_mapped(const RankImage &image, pid_t pid, bool is_replayed)
 {
     const std::vector<Mapping> mappings = mappings_of(pid);
     auto at = mappings.begin();
@@ -111,7 +114,7 @@ void require_mapped(const RankImage &image, pid_t pid)
         for (auto next = at; next != mappings.end() && next->range.start <= reached &&
                              reached < region.end;
              ++next) {
-            if (next->is_shared && may_be_packed(region) &&
+            if (!is_replayed && next->is_shared && may_be_packed(region) &&
                 !next->name.starts_with("/memfd:ckpt-rank-page")) {
                 refuse_memory(image, region, CKPT_REFUSAL_SHARED_DESCRIPTOR,
                               "the copy shares it with the process that ran on");
@@ -235,11 +238,12 @@ void require_no_watched_signals(const RankImage &image, const SavedPayloads &pay
 
 } // namespace
 
-void require_thawable(const RankImage &image, const SavedPayloads &payloads, pid_t pid)
+void require_thawable(const RankImage &image, const SavedPayloads &payloads, pid_t pid,
+                      bool is_replayed)
 {
     CKPT_EXPECT(pid > 0);
-    require_own_memory(image);
-    require_mapped(image, pid);
+    require_own_memory(image, is_replayed);
+    require_mapped(image, pid, is_replayed);
     require_unchanged_files(image, pid);
     require_own_descriptors(image);
     require_no_watched_signals(image, payloads);

@@ -17,7 +17,9 @@ namespace ckpt::restart
  * memory that others have changed meanwhile, mapped files that have changed, descriptors that lead
  * out of the process. Changes nothing. What ranks share by descriptors is not seen here: the agent
  * knows it (docs/protocol.md, section 14).
+ * is_replayed: the rank alone goes back, so it needs what it shares with others as that is now.
  */
-void require_thawable(const RankImage &image, const SavedPayloads &payloads, pid_t pid);
+void require_thawable(const RankImage &image, const SavedPayloads &payloads, pid_t pid,
+                      bool is_replayed);
 
 } // namespace ckpt::restart

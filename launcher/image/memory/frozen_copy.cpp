@@ -8,6 +8,8 @@
 
 #include "common/error.hpp"
 #include "common/invariant.hpp"
+#include "common/sockets/descriptor_passing.hpp"
+#include "image/memory/copy_packet.hpp"
 
 #include "ckpt/copy_orders.h"
 
@@ -54,23 +56,12 @@ constexpr int longest_twin = 10'000; /* ms */
 
 void send_twin_order(int connection, int descriptor)
 {
-    ckpt_copy_order order{CKPT_COPY_ORDER_MAGIC, CKPT_COPY_ORDER_VERSION, CKPT_COPY_TWIN, 1, 0,
-                          static_cast<std::uint64_t>(::getpid())};
-    iovec vector = {&order, sizeof order};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    msghdr header{};
+    ckpt_copy_order order{};
 
-    header.msg_iov = &vector;
-    header.msg_iovlen = 1;
-    header.msg_control = control;
-    header.msg_controllen = sizeof control;
-    cmsghdr *part = CMSG_FIRSTHDR(&header);
-    part->cmsg_level = SOL_SOCKET;
-    part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(part), &descriptor, sizeof descriptor);
-    if (::sendmsg(connection, &header, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof order)) {
-        fail_errno(errno, "a frozen copy cannot be asked for a copy of itself");
+    order.type = CKPT_COPY_TWIN;
+    order.value = static_cast<std::uint64_t>(::getpid());
+    if (const int error = send_copy_packet(connection, order, {}, {&descriptor, 1}); error != 0) {
+        fail_errno(error, "the order to make another copy does not reach a frozen copy");
     }
 }
 
@@ -111,14 +102,9 @@ void FrozenCopy::release(const ckpt_range &range) const noexcept
 
 std::shared_ptr<const FrozenCopy> FrozenCopy::twin() const
 {
-    int ends[2];
-
     CKPT_EXPECT(use_ == Use::kept);
-    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-        fail_errno(errno, "no connection to another copy of process {}", pid_);
-    }
-    Fd own(ends[0]);
-    const Fd theirs(ends[1]);
+    auto [own, theirs] = connected_pair(
+        SOCK_SEQPACKET, fmt::format("no connection to another copy of process {}", pid_));
     send_twin_order(connection_.get(), theirs.get());
     const auto pid = static_cast<std::int64_t>(receive_answer(connection_.get()).value);
     if (pid <= 0) {

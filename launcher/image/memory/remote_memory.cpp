@@ -50,8 +50,8 @@ bool entry_is_wanted(std::uint64_t entry, PageSelection selection)
 
 } // namespace
 
-RemoteMemory::RemoteMemory(pid_t pid, ScanMethod method)
-    : pid_(pid)
+RemoteMemory::RemoteMemory(pid_t pid, ScanMethod method, Reading reading)
+    : pid_(pid), reading_(reading)
 {
     struct {
         const char *name;
@@ -155,8 +155,11 @@ int RemoteMemory::try_read(std::uint64_t &address,
         struct iovec local = {destination.data(), destination.size()};
         struct iovec remote = {reinterpret_cast<void *>(address),
                                destination.size()};
-        ssize_t got = ::process_vm_readv(pid_, &local, 1, &remote, 1, 0);
-        if (got < 0 && errno == EFAULT) {
+        ssize_t got = reading_ == Reading::shared
+                          ? ::pread(memory_.get(), destination.data(), destination.size(),
+                                    static_cast<off_t>(address))
+                          : ::process_vm_readv(pid_, &local, 1, &remote, 1, 0);
+        if (got < 0 && errno == EFAULT && reading_ == Reading::fast) {
             /* Only up to the end of the page; process_vm_readv may work again
              * on the next. */
             std::size_t part = std::min<std::uint64_t>(
@@ -190,6 +193,12 @@ void RemoteMemory::read_places(std::span<const Place> places) const
 {
     std::array<struct iovec, IOV_MAX> local;
     std::array<struct iovec, IOV_MAX> remote;
+    if (reading_ == Reading::shared) {
+        for (const auto &[address, destination] : places) {
+            read(address, destination);
+        }
+        return;
+    }
     while (!places.empty()) {
         std::span batch = places.first(std::min(places.size(), local.size()));
         std::size_t total = 0;

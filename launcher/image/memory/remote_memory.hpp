@@ -48,9 +48,16 @@ class RemoteMemory
         entries
     };
 
+    /* How pages are read that a process shares with the one it was copied from (fork). */
+    enum class Reading {
+        fast,   /* process_vm_readv: since Linux 5.19 the read process gets pages of its own */
+        shared, /* /proc/PID/mem: they stay shared */
+    };
+
     /* Throws Error if the process does not exist or this process may not read it. `method`
      * is for tests: `entries` is what older kernels offer. */
-    explicit RemoteMemory(pid_t pid, ScanMethod method = ScanMethod::best);
+    explicit RemoteMemory(pid_t pid, ScanMethod method = ScanMethod::best,
+                          Reading reading = Reading::fast);
 
     /*
      * Appends the selected pages of [range.start, range.end) to `runs`, by ascending
@@ -112,6 +119,7 @@ class RemoteMemory
     [[noreturn]] void fail_to_read(std::uint64_t address, int code) const;
 
     pid_t pid_;
+    Reading reading_;
     Fd pagemap_;
     Fd memory_; /* /proc/PID/mem */
     /* Categories that the kernel's PAGEMAP_SCAN supports; 0: the kernel does not have

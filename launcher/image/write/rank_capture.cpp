@@ -56,7 +56,8 @@ RankCapture::RankCapture(const StoppedProcess &process, SnapshotMethod method,
     if (process_.copy != nullptr) {
         remark_ = process_.copy->missing(image_);
         if (remark_.empty()) {
-            memory_ = RemoteMemory(process_.copy->pid());
+            memory_ = RemoteMemory(process_.copy->pid(), RemoteMemory::ScanMethod::best,
+                                   RemoteMemory::Reading::shared);
             return;
         }
         process_.copy.reset();
