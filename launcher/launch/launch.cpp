@@ -164,6 +164,8 @@ void Launch::rank_event(const world::RankEvent &event)
         lost_.insert(event.rank);
         look_whether_finalized(event.rank);
         break;
+    case world::RankEvent::Kind::closed: /* never sent */
+        break;
     }
 }
 

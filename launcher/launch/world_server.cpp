@@ -6,6 +6,7 @@
 
 #include "common/error.hpp"
 #include "common/invariant.hpp"
+#include "common/sockets/descriptor_passing.hpp"
 #include "world/world.hpp"
 
 #include <fmt/core.h>
@@ -41,14 +42,8 @@ WorldServer::WorldServer(EventLoop &loop, std::vector<std::string> command,
                          Hooks hooks)
     : directory_(world::make_temporary_directory())
 {
-    int ends[2];
-
     try {
-        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-            fail_errno(errno, "cannot make a socket");
-        }
-        Fd own(ends[0]);
-        const Fd theirs(ends[1]);
+        auto [own, theirs] = connected_pair(SOCK_STREAM, "cannot make a socket");
         command.insert(command.end(), {"--directory", directory_.string()});
         process_.emplace(ChildStart{std::move(command), environment, {}, mask, theirs.get()});
         channel_.emplace(loop, std::move(own), std::move(hooks.received), std::move(hooks.gone));

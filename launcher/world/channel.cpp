@@ -6,6 +6,7 @@
 
 #include "common/error.hpp"
 #include "common/invariant.hpp"
+#include "common/sockets/descriptor_passing.hpp"
 
 #include <array>
 #include <cerrno>
@@ -55,36 +56,20 @@ void Channel::take_all()
     }
 }
 
-namespace
-{
-
-/* Room for the control message with one descriptor. */
-union Control {
-    cmsghdr header;
-    char bytes[CMSG_SPACE(sizeof(int))];
-};
-
-} // namespace
-
 /* Like recv(2). Each message has one descriptor at most, and ends what one call receives. */
 ssize_t Channel::receive(std::span<char> bytes)
 {
-    Control control{};
+    DescriptorRoom<1> room;
     iovec place{bytes.data(), bytes.size()};
     msghdr header{};
     header.msg_iov = &place;
     header.msg_iovlen = 1;
-    header.msg_control = &control;
-    header.msg_controllen = sizeof control;
+    header.msg_control = room.bytes.data();
+    header.msg_controllen = room.bytes.size();
     const ssize_t got = recvmsg(socket_.get(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
-    for (cmsghdr *one = got < 0 ? nullptr : CMSG_FIRSTHDR(&header); one != nullptr;
-         one = CMSG_NXTHDR(&header, one)) {
-        if (one->cmsg_level == SOL_SOCKET && one->cmsg_type == SCM_RIGHTS) {
-            int descriptor = -1;
-            std::memcpy(&descriptor, CMSG_DATA(one), sizeof descriptor);
-            descriptors_.emplace_back(descriptor);
-        }
+    if (got >= 0) {
+        std::ranges::move(descriptors_of(header), std::back_inserter(descriptors_));
     }
     return got;
 }
@@ -118,18 +103,15 @@ bool Channel::send(const Message &message, int descriptor)
 {
     std::string frame = to_frame(message);
     std::size_t sent = 0;
-    Control control{};
+    DescriptorRoom<1> room;
 
-    control.header = {CMSG_LEN(sizeof descriptor), SOL_SOCKET, SCM_RIGHTS};
-    std::memcpy(CMSG_DATA(&control.header), &descriptor, sizeof descriptor);
     while (socket_ && sent < frame.size()) {
         iovec place{frame.data() + sent, frame.size() - sent};
         msghdr header{};
         header.msg_iov = &place;
         header.msg_iovlen = 1;
         if (descriptor >= 0 && sent == 0) {
-            header.msg_control = &control;
-            header.msg_controllen = sizeof control;
+            attach_descriptors(header, room.bytes, {&descriptor, 1});
         }
         const ssize_t now = sendmsg(socket_.get(), &header, MSG_NOSIGNAL);
         if (now < 0 && errno != EINTR) {

@@ -20,6 +20,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -30,6 +31,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fcntl.h>
@@ -47,10 +49,14 @@ struct Options {
     std::string host;
     std::filesystem::path directory;
     bool removes_directory = false;
+    /* When the client has gone, missing ranks do not come, and others wait for them in MPI_Init. */
+    bool ends_lone_ranks = false;
     std::string library = "libpmix.so.2";
 };
 
 /* Events on the way from threads of libpmix to the thread of the loop. */
+using Event = std::variant<RankEvent, FencePart>;
+
 class EventQueue
 {
   public:
@@ -65,14 +71,14 @@ class EventQueue
     int descriptor() const { return news_.get(); }
 
     /* Thread-safe. */
-    void add(const RankEvent &event)
+    void add(Event event)
     {
         const std::lock_guard lock(mutex_);
-        events_.push_back(event);
+        events_.push_back(std::move(event));
         (void)eventfd_write(news_.get(), 1); /* cannot fail before 2^64 - 1 events */
     }
 
-    std::vector<RankEvent> take()
+    std::vector<Event> take()
     {
         const std::lock_guard lock(mutex_);
         eventfd_t count = 0;
@@ -83,7 +89,7 @@ class EventQueue
   private:
     Fd news_;
     std::mutex mutex_;
-    std::vector<RankEvent> events_;
+    std::vector<Event> events_;
 };
 
 using Rank = std::pair<std::string, int>; /* name of the world, rank */
@@ -92,14 +98,20 @@ class WorldService
 {
   public:
     explicit WorldService(const Options &options)
-        : server_(options.library, options.directory, options.host,
-                  [this](const RankEvent &event) { events_.add(event); }),
+        : server_(
+              options.library, options.directory, options.host,
+              [this](const RankEvent &event) { events_.add(event); },
+              [this](FencePart part) { events_.add(std::move(part)); }),
           channel_(
               loop_, Fd(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)),
               [this](const Message &message) { take(message); },
-              [](const std::string &why) {
+              [this, ends = options.ends_lone_ranks](const std::string &why) {
                   if (!why.empty()) {
                       fmt::print(stderr, "ckpt-world: {}\n", why);
+                  }
+                  server_.fail_fences(); /* the parts of other nodes do not come any more */
+                  if (ends) {
+                      end_lone_ranks();
                   }
               })
     {
@@ -125,15 +137,31 @@ class WorldService
         } else if (const auto *process = std::get_if<Process>(&message)) {
             take(*process);
         } else if (const auto *end = std::get_if<Forget>(&message)) {
-            take(*end);
+            to_forget_.insert(end->name);
+            forget_closed();
+        } else if (const auto *result = std::get_if<FenceResult>(&message)) {
+            take(*result);
         } else {
             fail("the client sends a message of the server");
+        }
+    }
+
+    /* Ends the ranks of worlds that some ranks have not entered. */
+    void end_lone_ranks()
+    {
+        pass_on();
+        for (const auto &[rank, process] : processes_) {
+            if (!awaited_[rank.first].empty()) {
+                send_signal(process, SIGKILL);
+            }
         }
     }
 
     void take(const Register &order)
     {
         try {
+            awaited_[order.world.name].insert(order.world.here().ranks.begin(),
+                                              order.world.here().ranks.end());
             say(Registered{order.world.name,
                            order.has_pmi ? add_pmi(order.world) : server_.add(order.world)});
         } catch (const Error &problem) {
@@ -159,15 +187,41 @@ class WorldService
         return environments;
     }
 
-    void take(const Forget &order)
+    /* Forgets the worlds without open connections. If libpmix 4.2 has not noticed the end of one,
+     * it closes it all the same, and does not watch the next one with the same descriptor. */
+    void forget_closed()
+    {
+        std::erase_if(to_forget_, [this](const std::string &name) {
+            const bool is_closed = std::ranges::none_of(
+                open_, [&](const Rank &rank) { return rank.first == name; });
+            if (is_closed) {
+                forget(name);
+            }
+            return is_closed;
+        });
+    }
+
+    void forget(const std::string &name)
     {
         try {
-            if (pmi_.erase(order.name) == 0) {
-                server_.remove(order.name);
+            if (pmi_.erase(name) == 0) {
+                server_.remove(name);
             }
-            std::erase_if(connected_, [&](const Rank &rank) { return rank.first == order.name; });
+            awaited_.erase(name);
+            std::erase_if(connected_, [&](const Rank &rank) { return rank.first == name; });
+            say(Forgotten{name});
         } catch (const Error &problem) {
-            say(Refused{order.name, problem.what()});
+            say(Refused{name, problem.what()});
+        }
+    }
+
+    /* The world may have been forgotten meanwhile. */
+    void take(const FenceResult &result)
+    {
+        try {
+            server_.end_fence(result);
+        } catch (const Error &problem) {
+            fmt::print(stderr, "ckpt-world: {}\n", problem.what());
         }
     }
 
@@ -201,21 +255,45 @@ class WorldService
 
     void pass_on()
     {
-        for (const RankEvent &event : events_.take()) {
-            const Rank rank{event.name, event.rank};
-            if (event.kind == RankEvent::Kind::connected) {
-                connected_.insert(rank);
+        for (const Event &event : events_.take()) {
+            if (const auto *part = std::get_if<FencePart>(&event)) {
+                say(*part);
             } else {
-                connected_.erase(rank);
+                pass_on(std::get<RankEvent>(event));
             }
-            say(event);
         }
+        forget_closed();
+    }
+
+    void pass_on(const RankEvent &event)
+    {
+        const Rank rank{event.name, event.rank};
+        if (event.kind == RankEvent::Kind::closed) {
+            open_.erase(rank);
+            return;
+        }
+        if (event.kind == RankEvent::Kind::connected) {
+            connected_.insert(rank);
+            if (!pmi_.contains(rank.first)) {
+                open_.insert(rank);
+            }
+            awaited_[event.name].erase(event.rank);
+        } else {
+            connected_.erase(rank);
+        }
+        if (event.kind == RankEvent::Kind::finalized) {
+            open_.erase(rank); /* libpmix does not tell of its end */
+        }
+        say(event);
     }
 
     EventLoop loop_;
     EventQueue events_;
     std::set<Rank> connected_;
-    std::map<Rank, Fd> processes_; /* pidfds of those that run */
+    std::map<std::string, std::set<int>> awaited_; /* by world: ranks that have never connected */
+    std::set<Rank> open_;                          /* libpmix has not closed their connection */
+    std::set<std::string> to_forget_;              /* names of worlds */
+    std::map<Rank, Fd> processes_;                 /* pidfds of those that run */
     PmixServer server_;
     std::map<std::string, PmiServer> pmi_; /* by name of the world */
     Channel channel_;
@@ -245,21 +323,24 @@ void ignore_signals()
 
 int main(int argc, char **argv)
 {
+    int code = 1;
     ckpt::world::Options options;
-    CLI::App app("Serves the ranks of a node. Started by ckpt.");
-    app.add_option("--host", options.host, "Name of this node")->required();
-    app.add_option("--directory", options.directory, "Directory for temporary files")->required();
-    app.add_flag("--remove-directory", options.removes_directory, "Remove it at the end");
-    app.add_option("--pmix", options.library, "The PMIx library");
-    app.set_version_flag("--version", PACKAGE_STRING);
-    CLI11_PARSE(app, argc, argv);
-    int code = 0;
     try {
+        CLI::App app("Serves the ranks of a node. Started by ckpt.");
+        app.add_option("--host", options.host, "Name of this node")->required();
+        app.add_option("--directory", options.directory, "Directory for temporary files")
+            ->required();
+        app.add_flag("--remove-directory", options.removes_directory, "Remove it at the end");
+        app.add_flag("--end-lone-ranks", options.ends_lone_ranks,
+                     "End the ranks of a world that is not complete when the client ends");
+        app.add_option("--pmix", options.library, "The PMIx library");
+        app.set_version_flag("--version", PACKAGE_STRING);
+        CLI11_PARSE(app, argc, argv);
         ckpt::world::ignore_signals();
         ckpt::world::WorldService(options).run();
+        code = 0;
     } catch (const std::exception &problem) {
         fmt::print(stderr, "ckpt-world: {}\n", problem.what());
-        code = 1;
     }
     if (options.removes_directory) {
         ckpt::world::remove_directory(options.directory);

@@ -6,6 +6,7 @@
 
 #include "common/error.hpp"
 #include "common/invariant.hpp"
+#include "common/sockets/descriptor_passing.hpp"
 
 #include <array>
 #include <cerrno>
@@ -28,11 +29,9 @@ PmiServer::PmiServer(EventLoop &loop, const World &world, Happened happened)
     : loop_(loop), name_(world.name), space_(world), happened_(std::move(happened))
 {
     for (int rank : world.here().ranks) {
-        int ends[2];
-        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-            fail_errno(errno, "cannot make a socket for rank {}", rank);
-        }
-        connections_[rank] = {Fd(ends[0]), Fd(ends[1]), ""};
+        auto [own, theirs] = connected_pair(
+            SOCK_STREAM, fmt::format("cannot make a socket for rank {}", rank));
+        connections_[rank] = {std::move(own), std::move(theirs), ""};
     }
     for (const auto &[rank, connection] : connections_) {
         loop_.watch(connection.socket.get(), EPOLLIN,

@@ -22,10 +22,12 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <limits>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <sys/stat.h>
@@ -58,6 +60,7 @@ class PmixServer::Library
     decltype(&PMIx_server_setup_fork) setup_fork = PMIX_FUNCTION(server_setup_fork);
     decltype(&PMIx_generate_regex) generate_regex = PMIX_FUNCTION(generate_regex);
     decltype(&PMIx_generate_ppn) generate_ppn = PMIX_FUNCTION(generate_ppn);
+    decltype(&PMIx_Register_event_handler) add_handler = PMIX_FUNCTION(Register_event_handler);
     decltype(&PMIx_Error_string) error_string = PMIX_FUNCTION(Error_string);
     decltype(&PMIx_Get_version) get_version = PMIX_FUNCTION(Get_version);
 #undef PMIX_FUNCTION
@@ -68,11 +71,26 @@ namespace
 
 /* ---- Callbacks, in threads of libpmix ----------------------------------------------- */
 
+/* A fence in which ranks of this node wait. */
+struct Waiting {
+    pmix_modex_cbfunc_t done;
+    void *data;
+};
+
 struct Shared {
     PmixServer::Happened happened;
+    PmixServer::FenceBegun fence_begun;
     std::mutex mutex;
     /* The ranks of this node, by name of the world. */
-    std::map<std::string, std::set<int>> here;
+    struct Here {
+        std::set<int> ranks;
+        bool is_whole; /* the world has no others */
+    };
+    std::map<std::string, Here> here;
+    bool has_other_nodes = true; /* fences that leave this node may get a result */
+    std::map<FenceId, Waiting> fences;
+    /* How many fences there have been of the ranks in the key, whose number is 0. */
+    std::map<FenceId, std::uint64_t> counts;
 };
 
 /* Callbacks have no argument for an object. Set while the only server exists. */
@@ -118,6 +136,27 @@ pmix_status_t aborted(const pmix_proc_t *process, void *, int status, const char
     return tell(event, done, data);
 }
 
+/* libpmix has closed its ends of connections that have ended without MPI_Finalize: of this process,
+ * and of those in the list. */
+void closed(std::size_t, pmix_status_t, const pmix_proc_t *process, pmix_info_t info[],
+            std::size_t count, pmix_info_t *, std::size_t,
+            pmix_event_notification_cbfunc_fn_t done, void *data)
+{
+    if (process != nullptr) {
+        (void)tell(event_of(process, RankEvent::Kind::closed), nullptr, nullptr);
+    }
+    for (std::size_t i = 0; i < count; i++) {
+        if (std::string_view(info[i].key) == PMIX_PROCID &&
+            info[i].value.type == PMIX_PROC) {
+            (void)tell(event_of(info[i].value.data.proc, RankEvent::Kind::closed), nullptr,
+                       nullptr);
+        }
+    }
+    if (done != nullptr) {
+        done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, data);
+    }
+}
+
 /* Whether all of these ranks are on this node. */
 bool are_here(const pmix_proc_t processes[], std::size_t count)
 {
@@ -128,12 +167,59 @@ bool are_here(const pmix_proc_t processes[], std::size_t count)
     std::lock_guard lock(server->mutex);
     for (std::size_t i = 0; i < count; i++) {
         const auto found = server->here.find(processes[i].nspace);
-        if (found == server->here.end() ||
-            (processes[i].rank != PMIX_RANK_WILDCARD &&
-             !found->second.contains(static_cast<int>(processes[i].rank)))) {
+        if (found == server->here.end()) {
+            return false;
+        }
+        const auto &[ranks, is_whole] = found->second;
+        if (processes[i].rank == PMIX_RANK_WILDCARD
+                ? !is_whole
+                : !ranks.contains(static_cast<int>(processes[i].rank))) {
             return false;
         }
     }
+    return true;
+}
+
+/* Returns the name of these processes' fence among nodes, without its number. Returns nothing for
+ * processes of several worlds. */
+std::optional<FenceId> fence_of(const pmix_proc_t processes[], std::size_t count)
+{
+    FenceId id;
+    bool has_all = false;
+
+    for (std::size_t i = 0; i < count; i++) {
+        std::string name(processes[i].nspace, strnlen(processes[i].nspace, PMIX_MAX_NSLEN));
+        if (i > 0 && name != id.name) {
+            return std::nullopt;
+        }
+        id.name = std::move(name);
+        has_all = has_all || processes[i].rank == PMIX_RANK_WILDCARD;
+        id.ranks.push_back(static_cast<int>(processes[i].rank));
+    }
+    std::ranges::sort(id.ranks);
+    if (has_all) {
+        id.ranks.clear();
+    }
+    return count == 0 ? std::nullopt : std::optional(id);
+}
+
+/* Some of the ranks are on other nodes. Nodes count the fences of the same ranks, which wait in one
+ * after the other. Returns false if the fence cannot get a result. */
+bool begin_fence(FenceId id, std::string bytes, const Waiting &waiting)
+{
+    Shared *server = shared;
+    if (server == nullptr || bytes.size() > longest_fence) {
+        return false;
+    }
+    {
+        const std::lock_guard lock(server->mutex);
+        if (!server->has_other_nodes || !server->here.contains(id.name)) {
+            return false;
+        }
+        id.number = server->counts[id]++;
+        server->fences.emplace(id, waiting);
+    }
+    server->fence_begun({std::move(id), std::move(bytes)});
     return true;
 }
 
@@ -142,12 +228,27 @@ pmix_status_t fence(const pmix_proc_t processes[], std::size_t count, const pmix
                     std::size_t, char *bytes, std::size_t size, pmix_modex_cbfunc_t done,
                     void *data)
 {
-    if (!are_here(processes, count)) {
-        std::free(bytes);
-        return PMIX_ERR_NOT_SUPPORTED;
+    if (are_here(processes, count)) {
+        done(PMIX_SUCCESS, bytes, size, data, std::free, bytes);
+        return PMIX_SUCCESS;
     }
-    done(PMIX_SUCCESS, bytes, size, data, std::free, bytes);
-    return PMIX_SUCCESS;
+    const std::string own(bytes == nullptr ? "" : bytes, bytes == nullptr ? 0 : size);
+    std::free(bytes);
+    const std::optional<FenceId> id = fence_of(processes, count);
+    return id && begin_fence(*id, own, {done, data}) ? PMIX_SUCCESS : PMIX_ERR_NOT_SUPPORTED;
+}
+
+/* Lets the ranks of this node go on. */
+void answer(const Waiting &waiting, pmix_status_t status, const std::string &bytes)
+{
+    auto *copy = static_cast<char *>(std::malloc(bytes.size() + 1));
+
+    if (copy == nullptr) {
+        waiting.done(PMIX_ERR_NOMEM, nullptr, 0, waiting.data, nullptr, nullptr);
+        return;
+    }
+    (void)bytes.copy(copy, bytes.size());
+    waiting.done(status, copy, bytes.size(), waiting.data, std::free, copy);
 }
 
 /* With this callback libpmix keeps the files that a rank registers for removal, such as its
@@ -157,6 +258,9 @@ pmix_status_t control(const pmix_proc_t *, const pmix_proc_t[], std::size_t, con
 {
     return PMIX_ERR_NOT_SUPPORTED;
 }
+
+/* libpmix's parameter: how long it collects events, in seconds. */
+constexpr const char *event_window = "PMIX_MCA_pmix_event_caching_window";
 
 /* A newer libpmix knows more callbacks than the header; it finds zeros behind the struct. */
 struct Module {
@@ -328,7 +432,7 @@ std::vector<std::string> open_mpi_variables(const World &world, int rank, std::s
 /* ---- The server ------------------------------------------------------------------------- */
 
 PmixServer::PmixServer(const std::string &library, const std::filesystem::path &directory,
-                       const std::string &host, Happened happened)
+                       const std::string &host, Happened happened, FenceBegun fence_begun)
     : library_(std::make_unique<Library>(library))
 {
     static Module module = callbacks();
@@ -336,7 +440,9 @@ PmixServer::PmixServer(const std::string &library, const std::filesystem::path &
     InfoList info;
 
     CKPT_EXPECT(shared == nullptr);
+    (void)setenv(event_window, "0", 1); /* otherwise events of a second come together */
     state.happened = std::move(happened);
+    state.fence_begun = std::move(fence_begun);
     info.add_text(PMIX_SERVER_TMPDIR, directory);
     info.add_text(PMIX_SYSTEM_TMPDIR, directory);
     info.add_text(PMIX_HOSTNAME, host);
@@ -346,12 +452,22 @@ PmixServer::PmixServer(const std::string &library, const std::filesystem::path &
         shared = nullptr;
         fail("the PMIx server does not start: {}", library_->error_string(status));
     }
+    pmix_status_t code = PMIX_ERR_LOST_CONNECTION;
+    const pmix_status_t added =
+        library_->add_handler(&code, 1, nullptr, 0, closed, nullptr, nullptr);
+    if (added < 0) {
+        fail("PMIx tells of no connection that ends: {}", library_->error_string(added));
+    }
 }
 
 PmixServer::~PmixServer()
 {
-    while (!worlds_.empty()) { /* libpmix removes the ranks' segments, if they have left any */
-        remove(std::string(worlds_.begin()->first));
+    try {
+        while (!worlds_.empty()) { /* libpmix removes the ranks' segments, if they have left any */
+            remove(std::string(worlds_.begin()->first));
+        }
+    } catch (const std::exception &problem) {
+        fmt::print(stderr, "ckpt-world: a world is not removed: {}\n", problem.what());
     }
     (void)library_->finalize(); /* fails only if the server has not started */
     shared = nullptr;
@@ -400,7 +516,8 @@ std::map<int, std::vector<std::string>> PmixServer::add(const World &world)
     worlds_.emplace(world.name, world);
     {
         std::lock_guard lock(shared.load()->mutex);
-        shared.load()->here[world.name] = {local.begin(), local.end()};
+        shared.load()->here[world.name] = {{local.begin(), local.end()},
+                                           world.nodes.size() == 1};
     }
     std::map<int, std::vector<std::string>> environments;
     try {
@@ -440,7 +557,42 @@ void PmixServer::remove(const std::string &name)
     library_->remove_space(name.c_str(), Operation::done, &removed);
     (void)removed.wait(PMIX_SUCCESS);
     std::lock_guard lock(shared.load()->mutex);
-    shared.load()->here.erase(name);
+    Shared &server = *shared.load();
+    server.here.erase(name);
+    std::erase_if(server.fences, [&](const auto &entry) { return entry.first.name == name; });
+    std::erase_if(server.counts, [&](const auto &entry) { return entry.first.name == name; });
+}
+
+/* ---- Fences of several nodes -------------------------------------------------------------- */
+
+void PmixServer::end_fence(const FenceResult &result)
+{
+    Shared &server = *shared.load();
+    std::optional<Waiting> waiting;
+    {
+        const std::lock_guard lock(server.mutex);
+        if (const auto found = server.fences.find(result.id); found != server.fences.end()) {
+            waiting = found->second;
+            server.fences.erase(found);
+        }
+    }
+    if (!waiting) {
+        fail("no rank waits in fence {} of world {}", result.id.number, result.id.name);
+    }
+    answer(*waiting, result.is_complete ? PMIX_SUCCESS : PMIX_ERR_UNREACH, result.data);
+}
+
+void PmixServer::fail_fences()
+{
+    std::map<FenceId, Waiting> left;
+    {
+        const std::lock_guard lock(shared.load()->mutex);
+        shared.load()->has_other_nodes = false;
+        left = std::exchange(shared.load()->fences, {});
+    }
+    for (const auto &[id, waiting] : left) {
+        answer(waiting, PMIX_ERR_UNREACH, {});
+    }
 }
 
 } // namespace ckpt::world

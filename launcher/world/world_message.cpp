@@ -22,8 +22,8 @@ namespace
 {
 
 constexpr std::size_t header_size = 4;
-constexpr std::array<std::string_view, 4> event_names = {"connected", "finalized", "aborted",
-                                                         "lost"};
+constexpr std::array<std::string_view, 5> event_names = {"connected", "finalized", "aborted",
+                                                         "lost", "closed"};
 
 /* ---- To JSON ------------------------------------------------------------------- */
 
@@ -54,6 +54,26 @@ json json_of(const Forget &message)
     return {{"type", "forget"}, {"name", message.name}};
 }
 
+json json_of(const FenceId &id)
+{
+    return {{"name", id.name}, {"ranks", id.ranks}, {"number", id.number}};
+}
+
+json json_of(const FencePart &message)
+{
+    return {{"type", "fence part"},
+            {"fence", json_of(message.id)},
+            {"data", json::binary({message.data.begin(), message.data.end()})}};
+}
+
+json json_of(const FenceResult &message)
+{
+    return {{"type", "fence result"},
+            {"fence", json_of(message.id)},
+            {"complete", message.is_complete},
+            {"data", json::binary({message.data.begin(), message.data.end()})}};
+}
+
 json json_of(const Started &message)
 {
     return {{"type", "started"}, {"version", message.version}, {"library", message.library}};
@@ -71,6 +91,11 @@ json json_of(const Registered &message)
         environments.push_back({{"rank", rank}, {"variables", variables}});
     }
     return {{"type", "registered"}, {"name", message.name}, {"environments", environments}};
+}
+
+json json_of(const Forgotten &message)
+{
+    return {{"type", "forgotten"}, {"name", message.name}};
 }
 
 json json_of(const Refused &message)
@@ -100,6 +125,19 @@ Message register_of(const json &object)
             {node.at("host").get<std::string>(), node.at("ranks").get<std::vector<int>>()});
     }
     return Register{std::move(world), object.at("pmi").get<bool>()};
+}
+
+FenceId fence_of(const json &object)
+{
+    const json &id = object.at("fence");
+    return {id.at("name").get<std::string>(), id.at("ranks").get<std::vector<int>>(),
+            id.at("number").get<std::uint64_t>()};
+}
+
+std::string bytes_of(const json &object)
+{
+    const auto &bytes = object.at("data").get_binary();
+    return {bytes.begin(), bytes.end()};
 }
 
 Message registered_of(const json &object)
@@ -134,6 +172,13 @@ Message message_of(const json &object)
     if (type == "forget") {
         return Forget{object.at("name").get<std::string>()};
     }
+    if (type == "fence part") {
+        return FencePart{fence_of(object), bytes_of(object)};
+    }
+    if (type == "fence result") {
+        return FenceResult{fence_of(object), object.at("complete").get<bool>(),
+                           bytes_of(object)};
+    }
     if (type == "started") {
         return Started{object.at("version").get<std::string>(),
                        object.at("library").get<std::string>()};
@@ -143,6 +188,9 @@ Message message_of(const json &object)
     }
     if (type == "registered") {
         return registered_of(object);
+    }
+    if (type == "forgotten") {
+        return Forgotten{object.at("name").get<std::string>()};
     }
     if (type == "refused") {
         return Refused{object.at("name").get<std::string>(), object.at("why").get<std::string>()};

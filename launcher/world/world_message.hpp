@@ -9,7 +9,9 @@
 
 #include "world/world.hpp"
 
+#include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -38,6 +40,26 @@ struct Forget {
     std::string name;
 };
 
+/* One of the fences of a world: the ranks that take part in it wait for each other. */
+struct FenceId {
+    std::string name;         /* of the world */
+    std::vector<int> ranks;   /* in ascending order; empty: all of the world */
+    std::uint64_t number = 0; /* of earlier fences of the same ranks in this world */
+
+    auto operator<=>(const FenceId &) const = default;
+};
+/* From the server: all ranks of a fence that are on this node have come, but some are on others. */
+struct FencePart {
+    FenceId id;
+    std::string data; /* of these ranks, for all */
+};
+/* From the client: the answer to FencePart. */
+struct FenceResult {
+    FenceId id;
+    bool is_complete = false; /* all have come; false: they never will */
+    std::string data;         /* of all nodes */
+};
+
 /* From the server, once, before everything else. */
 struct Started {
     std::string version; /* of ckpt */
@@ -56,6 +78,11 @@ struct Registered {
      * to be added (pmi_space.hpp). */
     std::map<int, std::vector<std::string>> environments;
 };
+/* From the server: the answer to Forget. From then on clients of the world, which have ended, can
+ * disturb no others. */
+struct Forgotten {
+    std::string name;
+};
 /* From the server: a request has failed. name: of the world, "" if that is not the cause. */
 struct Refused {
     std::string name;
@@ -68,6 +95,7 @@ struct RankEvent {
         finalized, /* in MPI_Finalize */
         aborted,   /* MPI_Abort: `status` is its code, `text` the library's message */
         lost,      /* its process has ended after `connected`, without `finalized` */
+        closed,    /* libpmix has noticed that; the server keeps it for itself */
     };
     Kind kind = Kind::connected;
     std::string name;
@@ -76,11 +104,13 @@ struct RankEvent {
     std::string text;
 };
 
-using Message = std::variant<Register, Process, Forget, Started, Endpoint, Registered, Refused,
-                             RankEvent>;
+using Message = std::variant<Register, Process, Forget, FencePart, FenceResult, Started, Endpoint,
+                             Registered, Forgotten, Refused, RankEvent>;
 
 /* Longest frame: a world of 100,000 ranks fits. */
 constexpr std::size_t longest_frame = std::size_t{64} << 20;
+/* Most data of a fence, from all nodes. */
+constexpr std::size_t longest_fence = longest_frame - (std::size_t{4} << 20);
 
 /* Returns the frame of a message. */
 std::string to_frame(const Message &message);

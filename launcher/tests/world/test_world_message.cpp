@@ -94,10 +94,26 @@ TEST(WorldMessage, ComesBackAsItWas)
     ASSERT_TRUE(forget && std::holds_alternative<Forget>(*forget));
     EXPECT_EQ(std::get<Forget>(*forget).name, "a");
 
+    const FenceId id{"a", {1, 4}, 2};
+    const std::string bytes("\0\xff\n", 3);
+    const auto part = read_back(to_frame(FencePart{id, bytes}));
+    ASSERT_TRUE(part && std::holds_alternative<FencePart>(*part));
+    EXPECT_EQ(std::get<FencePart>(*part).id, id);
+    EXPECT_EQ(std::get<FencePart>(*part).data, bytes);
+
+    const auto result = read_back(to_frame(FenceResult{id, true, bytes}));
+    ASSERT_TRUE(result && std::holds_alternative<FenceResult>(*result));
+    EXPECT_EQ(std::get<FenceResult>(*result).id, id);
+    EXPECT_TRUE(std::get<FenceResult>(*result).is_complete);
+    EXPECT_EQ(std::get<FenceResult>(*result).data, bytes);
+
     const auto started = read_back(to_frame(Started{"1.0", "PMIx"}));
     ASSERT_TRUE(started && std::holds_alternative<Started>(*started));
     EXPECT_EQ(std::get<Started>(*started).library, "PMIx");
 
+    const auto forgotten = read_back(to_frame(Forgotten{"a"}));
+    ASSERT_TRUE(forgotten && std::holds_alternative<Forgotten>(*forgotten));
+    EXPECT_EQ(std::get<Forgotten>(*forgotten).name, "a");
     const auto registered = read_back(to_frame(Registered{"a", {{3, {"A=1", "B="}}, {4, {}}}}));
     ASSERT_TRUE(registered && std::holds_alternative<Registered>(*registered));
     const auto &environments = std::get<Registered>(*registered).environments;
