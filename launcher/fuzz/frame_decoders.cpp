@@ -11,6 +11,7 @@
 #include "agent/links/frame_seal.hpp"
 #include "agent/messages/frames.hpp"
 #include "agent/links/handshake.hpp"
+#include "agent/messages/recovery_message.hpp"
 #include "agent/messages/redundancy_order.hpp"
 #include "agent/base/rejected_frames.hpp"
 #include "agent/messages/sweep_plan.hpp"
@@ -145,6 +146,30 @@ void decode_plan(const json &frame)
     require(sweep_plan_from(to_frame(plan)) == plan, "a plan that cannot be said again");
 }
 
+std::vector<std::string> recovery_frames()
+{
+    const world::FenceId fence{"ckpt-a.1.1", {0, 2}, 3};
+    std::vector<std::string> all;
+
+    for (const RecoveryMessage &message : std::vector<RecoveryMessage>{
+             RecoveryOrder{RecoveryOrder::Step::thaw, 3, 1, 7, "job/7", "ckpt-a.1.1", ""},
+             RecoveryReport{RecoveryReport::Step::failed, 3, 1, 2, 0, true, "why"},
+             NextWorldOrder{"ckpt-a.1.1", {{"n1", {0, 2}}, {"n2", {1}}}},
+             world::FencePart{fence, "data"}, world::FenceResult{fence, true, "data"}}) {
+        all.push_back(recovery_frame(message).dump());
+    }
+    return all;
+}
+
+void decode_recovery(const std::string &text)
+{
+    const RecoveryMessage message = recovery_message_from(json::parse(text));
+    const json again = recovery_frame(message);
+
+    require(recovery_frame(recovery_message_from(again)) == again,
+            "a message of a recovery that cannot be said again");
+}
+
 /* One message of each type that this side sends, with the least values of its fields. */
 std::vector<ckpt_message> valid_messages(ckpt_sender sender)
 {
@@ -266,6 +291,7 @@ std::vector<Decoder> frame_decoders()
         json_decoder("piece", some_piece(), [](const json &it) { (void)piece_from(it); }),
         json_decoder("seen", some_seen(), [](const json &it) { (void)seen_from(it); }),
         json_decoder("sweep_plan", some_plan(), decode_plan),
+        {"recovery_message", recovery_frames(), decode_recovery},
         json_decoder("redundancy_order", some_order(),
                      [](const json &it) { (void)redundancy_order_from(it); }),
         json_decoder("block_request",

@@ -30,9 +30,13 @@ void LaunchWatch::rank_here(int rank, const std::string &host)
 
     known.host = host;
     known.has_ended = false; /* it may have executed another program */
+    known.has_status = false;
     known.is_salvaging = false;
     known.why_not_salvaged.clear();
     known.stopped_since.reset(); /* if it is stopped, its new agent reports that again */
+    if (returning_.erase(rank) > 0 && returning_.empty() && has_recovered_) {
+        end_recovery();
+    }
 }
 
 void LaunchWatch::rank_finished(int rank)
@@ -67,6 +71,7 @@ void LaunchWatch::rank_ended(int rank, Time now)
 
 void LaunchWatch::rank_status(int rank, int status, Time now)
 {
+    ranks_[rank].has_status = true;
     if (acts_ && !tolerant_ && status != 0 && ranks_[rank].is_finished) {
         fail(end_of(rank), now);
     }
@@ -135,23 +140,43 @@ void LaunchWatch::stays_dead(int rank, const std::string &clause, Time now)
 
 /* ---- Recoveries in place --------------------------------------------------------- */
 
-void LaunchWatch::rank_recovering(int rank)
+void LaunchWatch::rank_recovering(int rank, const std::string &host)
 {
     if (tolerant_) {
         return;
     }
     recovering_ = rank;
+    recovering_on_ = host;
+    has_recovered_ = false;
+    for (const auto &[other, known] : ranks_) {
+        returning_.insert(other);
+    }
     if (failure_ && failure_->kind == Failure::Kind::rank_ended && !is_ending()) {
         end_at_ = Time::max(); /* until the result is known */
     }
 }
 
-void LaunchWatch::rank_recovered(int rank)
+/* Other agents may still have to say that old processes have ended, and then that ranks are here
+ * again. */
+void LaunchWatch::rank_recovered(int rank, bool is_alone)
 {
     if (recovering_ && recovering_ != rank) {
         return; /* old news, of an agent that had lost its connection */
     }
+    has_recovered_ = true;
+    has_gone_back_ = has_gone_back_ || !is_alone;
+    if (is_alone || returning_.empty()) {
+        end_recovery();
+    }
+}
+
+void LaunchWatch::end_recovery()
+{
+    if (recovering_) {
+        ranks_[*recovering_].is_salvaging = false;
+    }
     recovering_.reset();
+    returning_.clear();
     if (failure_ && failure_->kind == Failure::Kind::rank_ended && !is_ending()) {
         failure_.reset();
         end_at_ = Time::max();
@@ -161,8 +186,9 @@ void LaunchWatch::rank_recovered(int rank)
 void LaunchWatch::rank_not_recovered(int rank, const std::string &why, Time now)
 {
     stays_dead(rank, "the job does not recover in place: " + why, now);
-    if (recovering_ == rank) {
+    if (recovering_ == rank || (recovering_ && has_recovered_)) {
         recovering_.reset();
+        returning_.clear();
         fail(end_of(rank), now + time_to_end());
     }
 }
@@ -175,16 +201,15 @@ void LaunchWatch::agent_lost(const std::string &host, Time now)
             fail(end_of(rank), now + time_to_end()); /* the agent may not have reported the end */
         }
     }
-    if (recovering_ && ranks_[*recovering_].host == host) {
+    if (recovering_ && !has_recovered_ && recovering_on_ == host) {
         rank_not_recovered(*recovering_, "the agent has died", now);
     }
 }
 
 bool LaunchWatch::awaits_salvage() const
 {
-    return recovering_ || std::any_of(ranks_.begin(), ranks_.end(), [](const auto &entry) {
-               return entry.second.is_salvaging;
-           });
+    return (recovering_ && !has_recovered_) ||
+           std::ranges::any_of(ranks_, [](const auto &entry) { return entry.second.is_salvaging; });
 }
 
 void LaunchWatch::rank_stopped(int rank, Time now)
@@ -293,8 +318,30 @@ void LaunchWatch::look_at_stopped(Time now)
     }
 }
 
+bool LaunchWatch::all_have_finished() const
+{
+    return std::ranges::all_of(ranks_, [](const auto &entry) {
+        return entry.second.is_finished && entry.second.has_ended && entry.second.has_status;
+    });
+}
+
+/* After a recovery the launcher may wait for ever for the end of a rank that has died. When the
+ * status of a rank is known its shell is about to end. */
+void LaunchWatch::look_at_finished(Time now)
+{
+    if (!acts_ || !has_gone_back_ || failure_ || is_ending() || !all_have_finished()) {
+        finished_since_.reset();
+        return;
+    }
+    finished_since_ = finished_since_.value_or(now);
+    if (now >= *finished_since_ + limits_.all_ended) {
+        terminate_at_ = now;
+    }
+}
+
 LaunchWatch::Step LaunchWatch::step(Time now)
 {
+    look_at_finished(now);
     look_at_stopped(now);
     look_at_unserved(now);
     if (now >= end_at_) {
@@ -321,6 +368,9 @@ LaunchWatch::Time LaunchWatch::next_step() const
 
     if (failure_) {
         return next;
+    }
+    if (finished_since_ && !is_ending()) {
+        next = std::min(next, *finished_since_ + limits_.all_ended);
     }
     for (const auto &[host, since] : unserved_) {
         if (has_ranks(host)) {

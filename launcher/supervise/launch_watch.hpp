@@ -31,7 +31,8 @@ class LaunchWatch
         /* If the launcher goes on without the rank: how long to wait for the rank's status. */
         Duration news = std::chrono::milliseconds(500);
         /* If the launcher goes on: it ends when it has seen all ranks end. After SIGTERM it
-         * takes a second or two. */
+         * takes a second or two. Open MPI 4.1 does not end at all if a rank has died on another
+         * node than its own. */
         Duration all_ended = std::chrono::seconds(1);
         /* From SIGTERM to SIGKILL. */
         Duration grace_period = std::chrono::seconds(3);
@@ -78,9 +79,10 @@ class LaunchWatch
     void rank_salvaged(int rank, std::uint64_t number, std::uint64_t interval, Time now);
     void rank_not_salvaged(int rank, const std::string &why, Time now);
     /* The rank is gone. recovering: the agent ends all others, and tries to bring all back in
-     * place. recovered: it has. not_recovered: it has not, for this reason. */
-    void rank_recovering(int rank);
-    void rank_recovered(int rank);
+     * place. recovered: it has; is_alone: no other rank has gone back. not_recovered: it has not,
+     * for this reason. host: of the agent, which the rank may not be on. */
+    void rank_recovering(int rank, const std::string &host);
+    void rank_recovered(int rank, bool is_alone = false);
     void rank_not_recovered(int rank, const std::string &why, Time now);
     /* The agent of the host's ranks has gone. */
     void agent_lost(const std::string &host, Time now);
@@ -112,6 +114,7 @@ class LaunchWatch
         std::string host;
         bool is_finished = false;
         bool has_ended = false;
+        bool has_status = false; /* after its end */
         bool is_salvaging = false;
         std::string why_not_salvaged; /* a clause */
         std::optional<Time> stopped_since;
@@ -119,8 +122,11 @@ class LaunchWatch
 
     void fail(Failure failure, Time end_at);
     Failure end_of(int rank) const;
+    void end_recovery();
     void stays_dead(int rank, const std::string &clause, Time now);
     Duration time_to_end() const { return acts_ ? limits_.news : limits_.own_end; }
+    bool all_have_finished() const;
+    void look_at_finished(Time now);
     void look_at_stopped(Time now);
     void look_at_unserved(Time now);
     bool has_ranks(const std::string &host) const;
@@ -131,7 +137,14 @@ class LaunchWatch
     bool tolerant_ = false;
     bool acts_ = false;
     std::map<int, Rank> ranks_;
-    std::optional<int> recovering_;        /* the rank whose death began it */
+    std::optional<int> recovering_; /* the rank whose death began it */
+    std::string recovering_on_;     /* host of the agent that leads */
+    /* Ranks whose agents have not said since then that they are here again. What these agents say
+     * about ends before that is of the old processes. */
+    std::set<int> returning_;
+    bool has_gone_back_ = false; /* all ranks have, at least once */
+    std::optional<Time> finished_since_;
+    bool has_recovered_ = false;           /* though agents have still to say that ranks are here */
     std::map<std::string, Time> unserved_; /* nodes, and since when */
     std::set<std::string> lost_nodes_;
     std::optional<Time> silent_since_;

@@ -212,13 +212,17 @@ void Supervisor::rank_event(Agent &agent, const std::string &type, const json &f
     } else if (type == "lost") {
         watch_.rank_not_salvaged(rank, frame.at("why"), now);
     } else if (type == "recovering") {
-        watch_.rank_recovering(rank);
+        watch_.rank_recovering(rank, agent.host);
         agent.stream->send({{"type", "recover"}, {"allowed", !hooks_.is_asked_to_end()}});
     } else if (type == "recovered") {
-        watch_.rank_recovered(rank);
-        if (const std::uint64_t number = frame.at("number"); number != 0) {
+        const std::uint64_t number = frame.at("number");
+        watch_.rank_recovered(rank, number == 0);
+        if (number != 0) {
             hooks_.recovered(rank, number, frame.at("seconds"));
         }
+    } else if (type == "replayed") {
+        watch_.rank_recovered(rank, true);
+        hooks_.replayed(rank, frame.at("seconds"));
     } else if (type == "not_recovered") {
         watch_.rank_not_recovered(rank, frame.at("why"), now);
     } else if (type == "stopped") {

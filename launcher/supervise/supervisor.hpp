@@ -41,6 +41,7 @@ class Supervisor
             protection;
         /* All ranks have gone back to this checkpoint in place, after the death of this one. */
         std::function<void(int rank, std::uint64_t number, double seconds)> recovered;
+        std::function<void(int rank, double seconds)> replayed;
         /* Whether the end of the launch has been requested. */
         std::function<bool()> is_asked_to_end;
     };

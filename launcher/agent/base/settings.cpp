@@ -10,6 +10,7 @@
 #include "image/memory/page_pool.hpp"
 #include "image/store/job_owner.hpp"
 #include "image/store/tiers.hpp"
+#include "protocol/cut_choice.hpp"
 
 namespace ckpt
 {
@@ -40,6 +41,18 @@ SnapshotMethod snapshot_from(const settings::Values &values, unsigned increments
     return increments > 0 && method == SnapshotMethod::cll ? SnapshotMethod::cow : method;
 }
 
+/* `auto` keeps copies where they can be of use, and costs nothing that the user has not chosen. */
+bool keeps_copies_from(const settings::Values &values)
+{
+    const std::string chosen = values.text("CKPT_KEEP_COPIES");
+    const std::string snapshot = values.text("CKPT_SNAPSHOT");
+    const bool copies_anyway = snapshot == "auto" || snapshot == "cow";
+
+    return chosen == "yes" ||
+           (chosen == "auto" && copies_anyway && !values.text("CKPT_SUPERVISOR").empty() &&
+            values.text("CKPT_PROTOCOL") != CutChoice::independent);
+}
+
 std::string text_or(const std::string &text, const std::string &otherwise)
 {
     return text.empty() ? otherwise : text;
@@ -65,7 +78,10 @@ Settings::Settings(const settings::Values &values)
       codec(Codec::parse(values.text("CKPT_CODEC"))),
       increments(increments_from(values, redundancy)),
       snapshot(snapshot_from(values, increments)),
-      keeps_copies(values.text("CKPT_KEEP_COPIES") == "yes"), pool(values.bytes("CKPT_POOL")),
+      keeps_copies(keeps_copies_from(values)),
+      keeps_only_with_room(values.text("CKPT_KEEP_COPIES") == "auto"),
+      stands_by(keeps_copies && values.text("CKPT_STANDBY") == "yes"),
+      pool(values.bytes("CKPT_POOL")),
       granule(require_granule(values.bytes("CKPT_GRANULE"))),
       share_pages(switch_from(values.text("CKPT_SHARE_PAGES"))),
       direct_io(switch_from(values.text("CKPT_DIRECT_IO"))),
@@ -80,6 +96,11 @@ Settings::Settings(const settings::Values &values)
     if (!metrics.empty()) {
         metrics = std::filesystem::absolute(metrics);
     }
+}
+
+bool Settings::keeps_copies_of_all() const
+{
+    return keeps_copies && protocol != CutChoice::independent;
 }
 
 } // namespace ckpt

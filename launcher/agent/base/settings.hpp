@@ -52,8 +52,10 @@ struct Settings {
     Codec codec;
     unsigned increments; /* increments on top of one full piece */
     SnapshotMethod snapshot;
-    bool keeps_copies; /* frozen copies of the newest checkpoint */
-    std::size_t pool;  /* bytes, for cll; 0: PagePool chooses */
+    bool keeps_copies;         /* frozen copies of ranks, to recover in place */
+    bool keeps_only_with_room; /* at a checkpoint for which memory is short they are not kept */
+    bool stands_by;            /* some of these begin MPI in the next world */
+    std::size_t pool;          /* bytes, for cll; 0: PagePool chooses */
     std::size_t granule;
     Switch share_pages;
     Switch direct_io;
@@ -61,6 +63,9 @@ struct Settings {
     unsigned keep;             /* committed checkpoints */
     int node_count;            /* of the job; 0: found out by the agent */
     std::string metrics;       /* MetricsFile's pattern; empty: no file */
+
+    /* Ranks with independent checkpoints recover one at a time, each from its own copy. */
+    bool keeps_copies_of_all() const;
 
     PeerIdentity identity() const { return {launch_namespace, host, incarnation}; }
 };

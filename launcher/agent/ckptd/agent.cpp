@@ -68,6 +68,18 @@ std::vector<control::IndependentStatus> independent_status(const IndependentStat
     return ranks;
 }
 
+control::InPlace in_place_after(const control::InPlace &before, const SalvageEvent &news)
+{
+    control::InPlace now;
+
+    now.count = before.count + 1;
+    now.number = news.kind == SalvageEvent::Kind::replayed ? 0 : news.number;
+    now.rank = news.rank;
+    now.at = static_cast<double>(now_nanoseconds()) * 1e-9;
+    now.seconds = news.seconds;
+    return now;
+}
+
 } // namespace
 
 Agent::Agent(const Settings &settings)
@@ -130,6 +142,11 @@ LocalNode::Hooks Agent::local_hooks()
     };
     hooks.salvage = [this](const SalvageEvent &news) { salvage(news); };
     hooks.committed = [this] { recovery_.committed(); };
+    hooks.twins = [this] { recovery_.twins_made(); };
+    hooks.kept = [this] { recovery_.committed(); };
+    hooks.changes_world = [this](int rank, const ckpt_message &answer) {
+        return recovery_.replay().changed(rank, answer);
+    };
     hooks.kills = [this] { recovery_.stop(); };
     hooks.refused_to_thaw = [this](pid_t process, const std::string &why) {
         recovery_.refused(process, why);
@@ -218,6 +235,7 @@ void Agent::joined(const std::string &address)
         local_.set_job_key(peer->key);
         link_ = std::make_unique<CoordinatorLink>(
             loop_, caller_, local_, settings_, std::move(*peer), rejected_);
+        link_->join(recovery_.partners());
     }
 }
 
@@ -241,6 +259,9 @@ void Agent::coordinate()
                                if (supervisor_) {
                                    supervisor_->protection(news);
                                }
+                           },
+                           [this](int rank) {
+                               return settings_.keeps_copies && recovery_.replay().begin(rank);
                            }});
     CKPT_INVARIANT(coordinator_ && !link_); /* an agent coordinates, or follows another one */
     local_.attach(coordinator_.get());
@@ -274,8 +295,10 @@ void Agent::add_remote(std::unique_ptr<FrameStream> stream,
         std::move(stream), host, *coordinator_, [this, &remote] {
             spdlog::warn("the agent of {} has gone", remote.node->host());
             remote.gone = true;
+            remote.node->leave();
             coordinator_->node_gone(*remote.node);
         });
+    remote.node->join(recovery_.partners());
 }
 
 /* ---- ckpt run ------------------------------------------------------------------- */
@@ -406,14 +429,18 @@ control::Status Agent::status() const
     status.salvaged.error = salvage_error_;
     status.in_place = in_place_;
     status.in_place.kept = local_.kept_copies().number();
+    if (status.in_place.kept == 0) {
+        status.in_place.why_none = local_.kept_copies().why_none();
+    }
+    status.in_place.standby = recovery_.standby_number();
     return status;
 }
 
 void Agent::salvage(const SalvageEvent &news)
 {
-    if (news.kind == SalvageEvent::Kind::recovered && news.number != 0) {
-        const double now = static_cast<double>(now_nanoseconds()) * 1e-9;
-        in_place_ = {0, in_place_.count + 1, news.number, news.rank, now, news.seconds, {}};
+    if (news.kind == SalvageEvent::Kind::replayed ||
+        (news.kind == SalvageEvent::Kind::recovered && news.number != 0)) {
+        in_place_ = in_place_after(in_place_, news);
         if (coordinator_) {
             coordinator_->has_recovered();
         }
@@ -422,6 +449,7 @@ void Agent::salvage(const SalvageEvent &news)
     }
     if (news.kind == SalvageEvent::Kind::failed) {
         salvage_error_ = news.why;
+        recovery_.replay().give_up();
     }
     if (supervisor_) {
         supervisor_->salvage(news);
@@ -439,23 +467,34 @@ Recovery::Hooks Agent::recovery_hooks()
                              std::function<void(const std::string &)> done) {
         roll_back(number, std::move(done));
     };
+    hooks.nodes = [this] {
+        return coordinator_ ? coordinator_->nodes() : std::vector<world::WorldNode>();
+    };
     hooks.name = [this](std::uint64_t number) {
         return fmt::format("{}/{}", coordinator_ ? coordinator_->job() : "?", number);
     };
     hooks.news = [this](const SalvageEvent &news) { salvage(news); };
     hooks.is_supervised = [this] { return supervisor_ && supervisor_->is_connected(); };
+    hooks.goes_on = [this] {
+        local_.salvage().hand_over();
+        coordinator_->goes_on_in_place();
+    };
+    hooks.save_instead = [this] { coordinator_->save_instead(); };
     hooks.aborted = [this](int rank, int code) {
         spdlog::warn("rank {} has called MPI_Abort with code {}", rank, code);
         local_.kill();
+        for (Remote &remote : remotes_) {
+            remote.node->kill();
+        }
     };
     return hooks;
 }
 
-/* As before a restart (cli/files/file_rollback.cpp). */
+/* As before a restart (cli/files/file_rollback.cpp): one node does it for all. */
 void Agent::roll_back(std::uint64_t number, std::function<void(const std::string &)> done)
 {
-    CKPT_EXPECT(coordinator_);
-    const auto wish = coordinator_->files_at(number);
+    const auto wish =
+        coordinator_ ? coordinator_->files_at(number) : std::optional<journal::Wish>();
 
     worker_.run([this, wish, done = std::move(done)] {
         std::string why;

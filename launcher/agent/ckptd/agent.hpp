@@ -103,7 +103,7 @@ class Agent
     /* the lock that connecting ranks take; held once the sockets are closed */
     Fd doors_;
     std::string salvage_error_; /* why the agent does not replay a rank that died */
-    control::InPlace in_place_; /* without `kept` */
+    control::InPlace in_place_; /* without `kept` and `standby` */
     Time started_;
     Time alone_since_{}; /* when the last rank disconnected */
 };

@@ -161,13 +161,16 @@ struct Salvage {
 
 /* Recovery in place (docs/recovery.md). */
 struct InPlace {
-    std::uint64_t kept = 0;   /* the checkpoint whose copies are kept; 0: none are */
-    std::uint64_t count = 0;  /* of recoveries of this launch */
-    std::uint64_t number = 0; /* the checkpoint of the newest one; 0: there was none */
-    int rank = -1;            /* the rank that died */
-    double at = 0;            /* seconds since 1970 */
-    double seconds = 0;       /* from its death until all ranks were back */
-    std::string error;        /* why the job did not recover from a later death, or "" */
+    std::uint64_t kept = 0;    /* the checkpoint whose copies are kept; 0: none are */
+    std::string why_none;      /* why none are kept although they are wanted, or "" */
+    std::uint64_t standby = 0; /* the checkpoint whose copies stand by; 0: none do */
+    std::uint64_t count = 0;   /* of recoveries of this launch */
+    /* The checkpoint of the newest one; 0: there was none, or one rank alone went back. */
+    std::uint64_t number = 0;
+    int rank = -1;      /* the rank that died */
+    double at = 0;      /* seconds since 1970 */
+    double seconds = 0; /* from its death until all ranks were back */
+    std::string error;  /* why the job did not recover from a later death, or "" */
 };
 
 /* Global checkpoints that this launch has taken because some ranks took no independent
@@ -279,8 +282,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(IndependentStatus, rank, kept, i
                                                 trimmed_bytes, payload_bytes, control_bytes,
                                                 logging_ns, keeping_ns, asked, copies)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Salvage, number, rank, at, error)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(InPlace, kept, count, number, rank, at, seconds,
-                                                error)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(InPlace, kept, why_none, standby, count, number,
+                                                rank, at, seconds, error)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Capped, taken, number, at, ranks)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
     Status, job, launch_namespace, directory, slow_directory, host, application, phase, waits_for,

@@ -54,6 +54,9 @@ class Coordinator : public NodeEvents
         std::function<void(const std::string &checkpoint)> ends;
         /* The job has become unprotected, or protected again. */
         std::function<void(const Unprotected::News &news)> protection;
+        /* All ranks but this one, which is to be replayed, stand still and are described. Returns
+         * true if nothing is to be written: goes_on_in_place() or save_instead() follows. */
+        std::function<bool(int rank)> replays = [](int) { return false; };
     };
 
     /* Takes over the job: its directory and its job file. If the directory cannot be used, the
@@ -86,10 +89,17 @@ class Coordinator : public NodeEvents
     /* Returns the rollback of the job's files to the checkpoint that was committed last; nothing:
      * the job has no journal. */
     std::optional<journal::Wish> files_at(std::uint64_t number) const;
+    /* The nodes with their ranks, in the order of their first ranks; empty: a rank is missing. */
+    std::vector<world::WorldNode> nodes() const { return places_.hosts(); }
     /* The connection to a node's agent was lost. */
     void node_gone(Node &node);
     /* A rank has died, and the job has gone back in place: a failure for the automatic interval. */
     void has_recovered();
+    /* The rank that has died comes back in place, in another world. The others go on behind their
+     * change of worlds, and nothing is saved. */
+    void goes_on_in_place();
+    /* The rank does not come back in place: the others are saved, and the job is restarted. */
+    void save_instead();
     /* The job is over: writes its final state. is_asked_for: the job was ended on request. */
     void end(bool is_asked_for = false);
 
@@ -126,7 +136,9 @@ class Coordinator : public NodeEvents
         std::uint64_t number = 0;
         std::uint64_t files_mark = 0; /* as in Manifest */
         Then then = Then::go_on;
-        int replayed = -1; /* the rank that a proxy replaces, or -1 */
+        int replayed = -1;                      /* the rank that a proxy replaces, or -1 */
+        bool is_in_place = false;               /* that rank comes back in place */
+        std::optional<action::Capture> unsaved; /* to be written otherwise */
         std::filesystem::path directory;
         std::set<Node *> writing;
         std::set<Node *> undoing;
@@ -197,6 +209,7 @@ class Coordinator : public NodeEvents
     void perform(const action::Send &order);
     void trace(const action::Send &order);
     void perform(const action::Capture &capture);
+    void save(const action::Capture &capture);
     void perform(const action::OpenPieces &open);
     void perform(const action::ClosePieces &close);
     void begin_writing();

@@ -186,6 +186,15 @@ void Coordinator::begin_writing()
 
 void Coordinator::perform(const action::Capture &capture)
 {
+    if (attempt_.replayed >= 0 && hooks_.replays(attempt_.replayed)) {
+        attempt_.unsaved = capture;
+    } else {
+        save(capture);
+    }
+}
+
+void Coordinator::save(const action::Capture &capture)
+{
     CKPT_EXPECT(attempt_.pieces.empty() && attempt_.writing.empty());
     const bool is_staggered = !attempt_.lanes.empty();
     const Lanes lanes = is_staggered ? attempt_.lanes : places_.lanes(Stagger::node);
@@ -546,7 +555,7 @@ void Coordinator::perform(const action::Finish &finish)
     statistics_.attempt_is_over();
     if (finish.committed) {
         has_committed(clients);
-    } else {
+    } else if (!attempt_.is_in_place) {
         has_failed(finish.reason);
     }
     const control::Reply reply =

@@ -57,6 +57,13 @@ CoordinatorLink::~CoordinatorLink()
     local_.attach(nullptr);
 }
 
+void CoordinatorLink::join(Partners &partners)
+{
+    CKPT_EXPECT(!connected());
+    partners.follow();
+    partners_ = &partners;
+}
+
 /* ---- The connection -------------------------------------------------------- */
 
 void CoordinatorLink::begin()
@@ -67,6 +74,9 @@ void CoordinatorLink::begin()
                 {"address", local_.address()},
                 {"blocks", local_.blocks()},
                 {"file_system", to_frame(local_.file_system())}});
+    if (partners_ != nullptr) {
+        partners_->connected([this](const json &frame) { peer_.send(frame); });
+    }
     local_.attach(this);
 }
 
@@ -83,6 +93,9 @@ void CoordinatorLink::lost()
 {
     spdlog::warn("the connection to the coordinating agent is lost");
     local_.attach(nullptr);
+    if (partners_ != nullptr) {
+        partners_->disconnected();
+    }
     aligning_ = false;
     const std::string lost =
         Refusal(CKPT_REFUSAL_AGENT_LOST, "the coordinating agent was lost").text();
@@ -188,6 +201,8 @@ void CoordinatorLink::order(const std::string &type, const json &frame)
                 frame.at("stay").get<std::set<std::uint64_t>>());
     } else if (type == "kill") {
         local_.kill();
+    } else if (partners_ != nullptr && is_of_recovery(type)) {
+        partners_->received(frame);
     } else {
         fail("an order of type '{}'", type);
     }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "agent/ranks/local_node.hpp"
+#include "agent/recovery/partners.hpp"
 #include "agent/links/peer_connection.hpp"
 #include "agent/base/settings.hpp"
 #include "agent/base/worker_thread.hpp"
@@ -25,6 +26,9 @@ class CoordinatorLink : private NodeEvents
                     const Settings &settings, PeerAddress address,
                     RejectedFrames &rejected);
     ~CoordinatorLink() override;
+
+    /* From now on this node takes part in recoveries in place. partners must live longer. */
+    void join(Partners &partners);
 
     void tick(Time now);
     Time next_tick(Time now) const;
@@ -64,6 +68,7 @@ class CoordinatorLink : private NodeEvents
     LocalNode &local_;
     const Settings &settings_;
     RejectedFrames &rejected_;
+    Partners *partners_ = nullptr;
     std::uint64_t told_rejected_ = 0; /* number of rejected at the latest report */
     PeerConnection peer_;
     bool aligning_ = false; /* ranks run towards their targets */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * coordinator_salvage.cpp - a rank has died, and a proxy has taken its place. The coordinator saves
- * the job in this state and ends it, to be restarted from there.
+ * the job in this state and ends it, to be restarted from there; or the rank comes back in place.
  */
 #include "agent/coordinator/coordinator.hpp"
 
@@ -43,6 +43,28 @@ void Coordinator::proxy_here(Node &node, int rank, const RankCut &cut)
     }
     queue_.push_back({0, Then::kill});
     start_waiting();
+}
+
+/* The survivors' change of worlds stands before the end of the checkpoint in their connections. */
+void Coordinator::goes_on_in_place()
+{
+    CKPT_EXPECT(proxy_ >= 0 && proxy_ == attempt_.replayed && machine_.phase() == Phase::write);
+    const int rank = std::exchange(proxy_, -1);
+
+    attempt_.is_in_place = true;
+    attempt_.unsaved.reset();
+    (void)places_.disconnect(rank);
+    machine_.exited(rank, steady_clock::now()); /* gives the checkpoint up */
+    perform();
+}
+
+void Coordinator::save_instead()
+{
+    const auto capture = std::exchange(attempt_.unsaved, std::nullopt);
+
+    if (capture && machine_.phase() == Phase::write) { /* not given up meanwhile */
+        save(*capture);
+    }
 }
 
 /* Ends the proxy, whatever the result. number: of the checkpoint, or 0; `why` then gives the

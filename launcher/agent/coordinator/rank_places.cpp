@@ -173,6 +173,19 @@ Lanes RankPlaces::lanes(Stagger stagger) const
     return lanes_of(stagger, places);
 }
 
+std::vector<world::WorldNode> RankPlaces::hosts() const
+{
+    std::vector<world::WorldNode> hosts;
+
+    if (!is_complete()) {
+        return hosts;
+    }
+    for (const Node *node : nodes()) {
+        hosts.push_back({node->host(), ranks_on(*node)});
+    }
+    return hosts;
+}
+
 std::vector<TraceNode> RankPlaces::to_trace() const
 {
     std::vector<TraceNode> nodes;

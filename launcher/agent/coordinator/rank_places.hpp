@@ -8,6 +8,7 @@
 #include "agent/control/control.hpp"
 #include "agent/messages/node.hpp"
 #include "image/store/checkpoint_trace.hpp"
+#include "world/world.hpp"
 #include "protocol/cut/rank_pages.hpp"
 #include "protocol/lanes.hpp"
 
@@ -67,6 +68,9 @@ class RankPlaces : public RankPages
     /* Pieces are named after nodes, so two nodes with one name would overwrite each other's piece.
      * Returns why no checkpoint can be taken for that reason, or nothing. */
     Refusal obstacle() const;
+    /* Returns the nodes with their ranks, in the order of their first ranks; nothing: a rank is
+     * missing. */
+    std::vector<world::WorldNode> hosts() const;
     /* Returns the ranks that are saved one after another. Requires is_complete(). */
     Lanes lanes(Stagger stagger) const;
     /* Returns the nodes with their ranks, in the order of their first ranks. Requires

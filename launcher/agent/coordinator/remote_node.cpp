@@ -8,6 +8,8 @@
 #include "common/error.hpp"
 #include "protocol/rank_message.hpp"
 
+#include <utility>
+
 namespace ckpt
 {
 
@@ -20,6 +22,19 @@ RemoteNode::RemoteNode(std::unique_ptr<FrameStream> stream, std::string host,
     stream_->handle(
         {[this](const json &frame) { on_frame(frame); }, std::move(gone)});
     compare_clocks();
+}
+
+void RemoteNode::join(Partners &partners)
+{
+    partners_ = &partners;
+    connection_ = partners.add(host_, [this](const json &frame) { stream_->send(frame); });
+}
+
+void RemoteNode::leave()
+{
+    if (Partners *partners = std::exchange(partners_, nullptr)) {
+        partners->remove(host_, connection_);
+    }
 }
 
 /* Sets the message counts towards each peer. */
@@ -109,6 +124,8 @@ void RemoteNode::on_frame(const json &frame)
         frame.at("counts").get_to(rejected_);
     } else if (type == "undone") {
         events_.undone(*this);
+    } else if (partners_ != nullptr && is_of_recovery(type)) {
+        partners_->received(host_, frame);
     } else {
         fail("a frame of type '{}' from {}", type, host_);
     }

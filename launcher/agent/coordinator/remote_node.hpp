@@ -8,6 +8,7 @@
 #include "agent/links/frame_stream.hpp"
 #include "agent/messages/node.hpp"
 #include "agent/base/rejected_frames.hpp"
+#include "agent/recovery/partners.hpp"
 
 #include <map>
 #include <memory>
@@ -21,6 +22,14 @@ class RemoteNode : public Node
     /* gone: called when the connection has ended; destroy this object later. */
     RemoteNode(std::unique_ptr<FrameStream> stream, std::string host,
                NodeEvents &events, std::function<void()> gone);
+    ~RemoteNode() override { leave(); }
+    RemoteNode(const RemoteNode &) = delete;
+    RemoteNode &operator=(const RemoteNode &) = delete;
+
+    /* From now on the node takes part in recoveries in place. partners must live longer. */
+    void join(Partners &partners);
+    /* It takes part no longer: its connection has ended. */
+    void leave();
 
     const std::string &host() const override { return host_; }
     const std::string &address() const override { return address_; }
@@ -81,7 +90,9 @@ class RemoteNode : public Node
     FileSystem file_system_;
     RejectedFrames::Counts rejected_;
     NodeEvents &events_;
-    std::map<int, Page> pages_; /* of the node's ranks */
+    Partners *partners_ = nullptr;
+    std::uint64_t connection_ = 0; /* as partners_ counts */
+    std::map<int, Page> pages_;    /* of the node's ranks */
     ClockProbe probe_;
     std::string saved_in_; /* directory in the agent's latest report */
     std::uint64_t saved_ = 0;

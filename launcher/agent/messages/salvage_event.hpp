@@ -15,8 +15,9 @@ struct SalvageEvent {
     enum class Kind {
         begun,      /* the others may be saved with a copy of the rank */
         done,       /* they are */
-        recovering, /* all ranks may go back in place (agent/recovery/recovery.hpp) */
+        recovering, /* all ranks may go back in place (agent/recovery/recovery.hpp), or this one */
         recovered,  /* they have */
+        replayed,   /* the others have gone on, and the rank catches up (replay_in_place.hpp) */
         not_recovered,
         failed
     } kind;
@@ -26,7 +27,7 @@ struct SalvageEvent {
     std::uint64_t number = 0;
     std::uint64_t interval = 0; /* done: interval of the rank at its death */
     std::string why;            /* failed, not_recovered: the reason */
-    double seconds = 0;         /* recovered: since the rank's end was seen */
+    double seconds = 0;         /* recovered, replayed: since the rank's end was seen */
 };
 
 } // namespace ckpt

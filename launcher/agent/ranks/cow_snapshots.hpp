@@ -34,6 +34,7 @@ class CowSnapshots
      * previous copy ends. Throws Rejected for an invalid message. */
     void keep(const RankSession &rank, const ckpt_message &message, Fd connection);
     void forget(int rank) { copies_.erase(rank); }
+    void forget_all() { copies_.clear(); }
 
     /* Returns null if the rank has no copy. */
     const CowSnapshot *find(int rank) const;

@@ -11,8 +11,10 @@
 namespace ckpt
 {
 
-void Freezer::ask(const Ranks &ranks, const std::function<bool(int)> &order, Then then)
+void Freezer::ask(const Ranks &ranks, FrozenCopy::Use use,
+                  const std::function<bool(int)> &order, Then then)
 {
+    use_ = use;
     auto answers = std::make_shared<Ranks>(ranks);
     std::vector<int> numbers;
 

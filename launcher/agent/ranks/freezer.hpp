@@ -25,13 +25,11 @@ class Freezer
     using Ranks = std::vector<StoppedRank>;
     using Then = std::function<void(const Ranks &)>;
 
-    /* use: of the copies. */
-    explicit Freezer(FrozenCopy::Use use)
-        : use_(use) {}
-
-    /* `order` sends FREEZE to a rank and returns false if that is not possible. When all ranks
-     * that got it have answered, this calls `then` with the ranks and their copies. */
-    void ask(const Ranks &ranks, const std::function<bool(int)> &order, Then then);
+    /* use: of the copies. `order` sends FREEZE to a rank and returns false if that is not possible.
+     * When all ranks that got it have answered, this calls `then` with the ranks and their copies.
+     */
+    void ask(const Ranks &ranks, FrozenCopy::Use use, const std::function<bool(int)> &order,
+             Then then);
 
     /* A rank has sent FROZEN. connection: our end of the connection to the copy. The copy ends
      * when the connection is closed, which happens at once if no answer is awaited. */
@@ -42,7 +40,7 @@ class Freezer
     void clear();
 
   private:
-    const FrozenCopy::Use use_;
+    FrozenCopy::Use use_ = FrozenCopy::Use::read_once;
     RankQuestion question_;
     std::map<int, std::shared_ptr<Ranks>> ranks_; /* by rank */
 };

@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace ckpt
@@ -28,15 +30,32 @@ class KeptCopies
   public:
     using ByRank = std::map<int, KeptCopy>;
 
-    /* These ranks are about to be saved. Copies of them, if all have one, are kept when the
-     * checkpoint is committed. */
+    /* is_wanted: copies are kept at all. only_with_room: copies that would take too much memory, or
+     * that were of no use before, are not kept. */
+    KeptCopies(bool is_wanted, bool only_with_room)
+        : is_wanted_(is_wanted), only_with_room_(only_with_room) {}
+
+    /* These ranks are about to be copied or saved in another way: decides whether copies of them
+     * are to be kept. */
+    void choose(const std::vector<StoppedRank> &ranks);
+    /* The checkpoint that begins has no copies to keep. why: for why_none() */
+    void decline(const std::string &why);
+    /* The decision for the checkpoint under way. */
+    bool are_chosen() const { return are_chosen_; }
+    /* Why no copies of the newest checkpoint are kept although they are wanted; "": not known. */
+    const std::string &why_none() const { return why_none_; }
+
+    /* These ranks are about to be saved. Copies of them, if all have one and they are chosen, are
+     * kept when the checkpoint is committed. */
     void propose(const std::vector<StoppedRank> &ranks);
-    /* The checkpoint under way has failed, or has no copies. */
+    /* The checkpoint under way has failed. */
     void withdraw() { proposed_.clear(); }
+    /* Copies of this program's ranks cannot become the ranks. */
+    void are_of_no_use(const std::string &why);
     /* The checkpoint is committed. Its copies replace those that were kept. */
     void commit(std::uint64_t number);
-    /* Ends all copies, except those that others hold. */
-    void drop();
+    /* Ends all copies, except those that others hold. why: for why_none() */
+    void drop(const std::string &why);
 
     /* The copies that stay until the next checkpoint. */
     const ByRank &kept() const { return kept_; }
@@ -46,12 +65,20 @@ class KeptCopies
      * kept. Then none is left. */
     ByRank take();
 
+    /* Returns the twins, which are to stand; nothing if there are none. */
+    ByRank take_twins() { return std::exchange(twins_, {}); }
+
     /* The checkpoint that the kept copies belong to; 0: none are kept. */
     std::uint64_t number() const { return kept_.empty() ? 0 : number_; }
     /* Whether there is a living copy of each rank of a job with so many ranks. */
     bool is_complete(int rank_count) const;
 
   private:
+    const bool is_wanted_;
+    const bool only_with_room_;
+    bool are_chosen_ = false;
+    std::string no_use_; /* why copies are of no use for this program; "": they can be */
+    std::string why_none_;
     ByRank proposed_;
     ByRank kept_;
     ByRank twins_;

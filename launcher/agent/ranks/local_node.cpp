@@ -43,9 +43,10 @@ LocalNode::LocalNode(EventLoop &loop, WorkerThread &worker,
       sweep_(loop, worker, settings, rejected, sweep_hooks()),
       sharing_(settings.share_pages),
       increments_(settings.increments), redundancy_(settings, rejected),
-      protector_(settings.snapshot == SnapshotMethod::cll && !settings.keeps_copies,
+      protector_(settings.snapshot == SnapshotMethod::cll &&
+                     (!settings.keeps_copies_of_all() || settings.keeps_only_with_room),
                  settings.pool, settings.granule),
-      freezer_(settings.keeps_copies ? FrozenCopy::Use::kept : FrozenCopy::Use::read_once),
+      copies_(settings.keeps_copies_of_all(), settings.keeps_only_with_room),
       salvage_(loop, settings.protocol == CutChoice::independent, salvage_hooks()),
       signal_watch_(loop, [this](int rank, std::uint64_t epoch, const std::string &why) {
           refuse_for(rank, epoch, why);
@@ -161,8 +162,12 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
         watched(session, message);
     } else if (message.type == CKPT_MSG_COW_SNAPSHOT) {
         salvage_.kept(*session, message);
+        hooks_.kept();
     } else if (message.type == CKPT_MSG_SHARED) {
         salvage_.shared(*session, message);
+    } else if ((message.type == CKPT_MSG_WORLD_READY || message.type == CKPT_MSG_REFUSED) &&
+               hooks_.changes_world(session->rank(), message)) {
+        segments_.note(session->pid()); /* of its new world */
     } else if (message.type == CKPT_MSG_WORLD_READY) {
         reject(Rejection::malformed, "a change of worlds that was not ordered");
     } else {
@@ -429,8 +434,8 @@ void LocalNode::tell_written(const Image &image, const WrittenPiece &written)
     require_sound();
     tell(image, [this, written, directory = image->directory()](NodeEvents &events) {
         increments_.written(written.piece, directory);
-        if (written.piece.shared) { /* its ranks share objects, which are not in a copy */
-            copies_.withdraw();
+        if (written.piece.shared) {
+            copies_.are_of_no_use("ranks share objects, which are not in a copy");
         }
         events.written(*this, written);
     });
@@ -461,6 +466,12 @@ void LocalNode::prepare(const Freezer::Ranks &ranks, Freezer::Then then)
     });
 }
 
+/* A kept copy is made with FREEZE: a rank that has one need not be protected. */
+bool LocalNode::is_to_protect(int rank) const
+{
+    return !copies_.are_chosen() && protector_.asks(rank);
+}
+
 /* Makes the kernel track changes in the ranks from now on, or write-protect their pages: a
  * mapping can have only one userfaultfd. */
 void LocalNode::watch(const Freezer::Ranks &ranks, Freezer::Then then)
@@ -472,9 +483,9 @@ void LocalNode::watch(const Freezer::Ranks &ranks, Freezer::Then then)
     }
     auto order = [this](int rank) {
         RankSession *session = find(rank);
-        unsigned long flags = protector_.asks(rank) ? WriteProtection::descriptor_flags()
-                                                    : PageWatch::descriptor_flags();
-        return (increments_.lacks(rank) || protector_.asks(rank)) && session != nullptr &&
+        unsigned long flags = is_to_protect(rank) ? WriteProtection::descriptor_flags()
+                                                  : PageWatch::descriptor_flags();
+        return (increments_.lacks(rank) || is_to_protect(rank)) && session != nullptr &&
                session->send(CKPT_MSG_WATCH, 0, {.watch = {flags}});
     };
     watching_.ask(numbers, order, [this, ranks, then = std::move(then)] {
@@ -501,7 +512,7 @@ void LocalNode::watched(RankSession *session, const ckpt_message &message)
     fault_kill("agent-at-watched");
     watching_.answered(session->rank(), [&] {
         int error = static_cast<int>(message.as.watched.error);
-        if (protector_.asks(session->rank())) {
+        if (is_to_protect(session->rank())) {
             protector_.add(session->rank(), session->pid(), std::move(descriptor), error);
         } else if (increments_.lacks(session->rank())) {
             increments_.add(session->rank(), session->pid(), std::move(descriptor), error);
@@ -512,7 +523,7 @@ void LocalNode::watched(RankSession *session, const ckpt_message &message)
 /* Orders the ranks to make copies of themselves, if the snapshot method needs copies. */
 void LocalNode::freeze(const Freezer::Ranks &ranks, Freezer::Then then)
 {
-    const bool is_copying = settings_.keeps_copies ||
+    const bool is_copying = copies_.are_chosen() ||
                             settings_.snapshot == SnapshotMethod::cow ||
                             settings_.snapshot == SnapshotMethod::cll;
     std::set<int> unprotected;
@@ -527,7 +538,9 @@ void LocalNode::freeze(const Freezer::Ranks &ranks, Freezer::Then then)
                session->send(CKPT_MSG_FREEZE, 0,
                              {.freeze = {static_cast<std::uint64_t>(getpid())}});
     };
-    freezer_.ask(ranks, order, std::move(then));
+    freezer_.ask(ranks,
+                 copies_.are_chosen() ? FrozenCopy::Use::kept : FrozenCopy::Use::read_once, order,
+                 std::move(then));
 }
 
 void LocalNode::capture(const std::filesystem::path &directory,
@@ -542,10 +555,9 @@ void LocalNode::capture(const std::filesystem::path &directory,
     }
     begin_image(directory, {});
     make_directory(directory);
+    copies_.choose(ranks);
     prepare(ranks, [this](const Freezer::Ranks &ranks) {
-        if (settings_.keeps_copies) {
-            copies_.propose(ranks);
-        }
+        copies_.propose(ranks);
         work([this, ranks](const Image &image) {
             tell_written(image, image->write(ranks, tell_captured(image)));
         });
@@ -590,6 +602,7 @@ void LocalNode::open_piece(const std::filesystem::path &directory)
     for (auto &[rank, session] : ranks_) {
         ranks.push_back(rank);
     }
+    copies_.decline("the protocol saves the ranks one by one");
     begin_image(directory, ranks);
     make_directory(directory);
     work([](const Image &image) { image->open(); });
@@ -671,6 +684,7 @@ void LocalNode::make_twins()
         worker_.reply([this, number, twins = std::move(twins)] {
             if (copies_.number() == number) {
                 copies_.add_twins(twins);
+                hooks_.twins();
             }
         });
     });
@@ -829,7 +843,7 @@ bool LocalNode::has_finished(int rank) const
     return found != finished_.end() && found->second;
 }
 
-std::string LocalNode::obstacle_without(int rank) const
+std::string LocalNode::obstacle_to_going_back(int rank) const
 {
     if (events_ == nullptr) {
         return "there is no coordinating agent";
@@ -838,6 +852,14 @@ std::string LocalNode::obstacle_without(int rank) const
         if (is_finished && other != rank) {
             return fmt::format("rank {} has called MPI_Finalize", other);
         }
+    }
+    return {};
+}
+
+std::string LocalNode::obstacle_without(int rank) const
+{
+    if (const std::string why = obstacle_to_going_back(rank); !why.empty()) {
+        return why;
     }
     const int all = ranks_.empty() ? 1 : ranks_.begin()->second->rank_count();
     if (std::ssize(ranks_) != all - 1) {

@@ -55,6 +55,13 @@ class LocalNode : public Node
         std::function<void(const SalvageEvent &)> salvage = [](const SalvageEvent &) {};
         /* A checkpoint is committed. */
         std::function<void()> committed = [] {};
+        /* There is a second frozen copy of each rank. */
+        std::function<void()> twins = [] {};
+        /* A rank has taken an independent checkpoint. */
+        std::function<void()> kept = [] {};
+        /* A rank has answered an order to change worlds. Returns false if it had none. */
+        std::function<bool(int rank, const ckpt_message &answer)> changes_world =
+            [](int, const ckpt_message &) { return false; };
         /* All ranks are about to be ended, on request. */
         std::function<void()> kills = [] {};
         /* The frozen copy with this process id refuses to become the rank. */
@@ -73,6 +80,8 @@ class LocalNode : public Node
      * are connected. null: to no object. */
     void attach(NodeEvents *events);
 
+    /* Shared memory of this process's MPI library is removed when the job is over. */
+    void note_segments(pid_t process) { segments_.note(process); }
     /* The job is over. */
     void end()
     {
@@ -95,6 +104,9 @@ class LocalNode : public Node
     /* Returns why the job cannot go on without a rank that has just gone; "" if it can. Requires
      * that all others are connected and have not finished. */
     std::string obstacle_without(int rank) const;
+    /* Returns why the ranks of this node cannot go back to a checkpoint after the death of a rank,
+     * of any node; "" if they can. */
+    std::string obstacle_to_going_back(int rank) const;
     /* The frozen copies of the newest checkpoint. */
     KeptCopies &kept_copies() { return copies_; }
     const KeptCopies &kept_copies() const { return copies_; }
@@ -103,6 +115,10 @@ class LocalNode : public Node
     void make_twins();
     /* From now on ranks go on from this checkpoint instead of that of `ckpt restart`. */
     void recovered_from(std::uint64_t number) { recovered_from_ = number; }
+
+    /* A dead rank with a proxy, and its copy. */
+    Salvage &salvage() { return salvage_; }
+    const Salvage &salvage() const { return salvage_; }
 
     /* Orders that the rank's process becomes a shell, which waits for the end of `successor`. The
      * answer comes through Hooks::is_shell, or the process ends. */
@@ -186,6 +202,7 @@ class LocalNode : public Node
     StoppedRank stopped(int rank, std::uint64_t snapshot) const;
     void prepare(const Freezer::Ranks &ranks, Freezer::Then then);
     void watch(const Freezer::Ranks &ranks, Freezer::Then then);
+    bool is_to_protect(int rank) const;
     void fold();
     void watched(RankSession *session, const ckpt_message &message);
     void unprotect();
@@ -226,7 +243,7 @@ class LocalNode : public Node
     RankQuestion watching_;
     Protector protector_;
     Freezer freezer_;
-    KeptCopies copies_; /* empty, unless the user wants copies kept */
+    KeptCopies copies_;
     std::uint64_t recovered_from_ = 0;
     bool is_making_directory_ = false;
     std::vector<std::pair<action::Send, std::uint64_t>> held_cuts_; /* with their epochs */

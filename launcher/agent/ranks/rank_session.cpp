@@ -7,6 +7,7 @@
 #include "agent/base/rejected_frames.hpp"
 #include "common/invariant.hpp"
 #include "common/pidfd.hpp"
+#include "common/sockets/descriptor_passing.hpp"
 #include "protocol/rank_message.hpp"
 
 #include <spdlog/spdlog.h>
@@ -28,24 +29,6 @@ namespace
 {
 
 static_assert(std::is_trivially_copyable_v<ckpt_message>);
-
-Fd passed_descriptor(msghdr &header)
-{
-    Fd passed;
-
-    for (cmsghdr *part = CMSG_FIRSTHDR(&header); part != nullptr;
-         part = CMSG_NXTHDR(&header, part)) {
-        if (part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS) {
-            std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-            for (std::size_t i = 0; i < count; i++) {
-                int fd;
-                std::memcpy(&fd, CMSG_DATA(part) + i * sizeof fd, sizeof fd);
-                passed.reset(fd);
-            }
-        }
-    }
-    return passed;
-}
 
 void decode(ckpt_message &message, std::size_t size)
 {
@@ -69,14 +52,14 @@ RankSession::RankSession(Fd socket, pid_t process)
 RankSession::Received RankSession::receive(ckpt_message &message)
 {
     iovec vector = {&message, sizeof message};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+    DescriptorRoom<1> room;
     msghdr header{};
     ssize_t size;
 
     header.msg_iov = &vector;
     header.msg_iovlen = 1;
-    header.msg_control = control;
-    header.msg_controllen = sizeof control;
+    header.msg_control = room.bytes.data();
+    header.msg_controllen = room.bytes.size();
     do {
         size = recvmsg(socket_.get(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     } while (size < 0 && errno == EINTR);
@@ -86,9 +69,8 @@ RankSession::Received RankSession::receive(ckpt_message &message)
     if (size <= 0) {
         return Received::end;
     }
-    Fd passed = passed_descriptor(header);
-    if (passed) {
-        passed_ = std::move(passed);
+    if (auto passed = descriptors_of(header); !passed.empty()) {
+        passed_ = std::move(passed.back());
     }
     if ((header.msg_flags & MSG_TRUNC) != 0) {
         reject(Rejection::malformed, "a message of more than {} bytes", size);
@@ -163,23 +145,44 @@ bool RankSession::send(ckpt_message_type type, std::uint64_t epoch,
                        const ckpt_message_body &body, std::string_view text)
 {
     ckpt_message message = make_message(type, epoch, body, text);
-    const char *wrong = nullptr;
-    ssize_t size;
 
     if (type == CKPT_MSG_PROGRESS && has_unread()) {
         return true; /* the rank may stay in one call of the lower half for a second */
     }
+    return transmit(message, -1);
+}
+
+/* Encodes and sends a message. passed: a descriptor that goes with it, or -1. */
+bool RankSession::transmit(ckpt_message &message, int passed)
+{
+    const char *wrong = nullptr;
+    iovec vector = {&message, sizeof message};
+    DescriptorRoom<1> room;
+    msghdr header{};
+    ssize_t size;
+
     if (ckpt_message_encode(&message, CKPT_FROM_AGENT, &wrong) != 0) {
-        spdlog::error("rank {}: message {} has an invalid '{}'", rank_, static_cast<int>(type),
-                      wrong);
+        spdlog::error("rank {}: message {} has an invalid '{}'", rank_, message.type, wrong);
         return false;
     }
-    cut_.ordered(type, epoch, message.as);
+    cut_.ordered(static_cast<ckpt_message_type>(message.type), message.epoch, message.as);
+    header.msg_iov = &vector;
+    header.msg_iovlen = 1;
+    if (passed >= 0) {
+        attach_descriptors(header, room.bytes, {&passed, 1});
+    }
     do {
-        size = ::send(socket_.get(), &message, sizeof message,
-                      MSG_NOSIGNAL | MSG_DONTWAIT);
+        size = ::sendmsg(socket_.get(), &header, MSG_NOSIGNAL | MSG_DONTWAIT);
     } while (size < 0 && errno == EINTR);
     return size == sizeof message;
+}
+
+bool RankSession::change_world(const Fd &environment)
+{
+    ckpt_message message = make_message(CKPT_MSG_CHANGE_WORLD, 0);
+
+    CKPT_EXPECT(introduced() && environment);
+    return transmit(message, environment.get());
 }
 
 bool RankSession::become_shell(pid_t successor)

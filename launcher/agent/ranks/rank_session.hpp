@@ -71,6 +71,9 @@ class RankSession
      * messages are unread. */
     bool send(ckpt_message_type type, std::uint64_t epoch,
               const ckpt_message_body &body = {}, std::string_view text = {});
+    /* Orders that the rank, which stands still, changes worlds. environment: a file with the
+     * variables of its new launch (CHANGE_WORLD, docs/protocol.md). As send(). */
+    bool change_world(const Fd &environment);
     /* Orders that the process becomes a shell, or names another successor to a shell. As send(). */
     bool become_shell(pid_t successor);
     /* Whether the rank has unread messages. */
@@ -90,6 +93,7 @@ class RankSession
     std::shared_ptr<RankPage> shared_page() const { return page_; }
 
   private:
+    bool transmit(ckpt_message &message, int passed);
     pid_t peer() const;
     void take_sender(std::uint64_t pid, const char *message);
 

@@ -170,6 +170,13 @@ void Salvage::over(std::uint64_t number, const Refusal &why)
     }
 }
 
+void Salvage::hand_over()
+{
+    CKPT_EXPECT(proxy_);
+    proxy_.reset();
+    copies_.forget_all();
+}
+
 /* ---- The proxy ------------------------------------------------------------------ */
 
 void Salvage::say(const RankProxy::Answer &answer)

@@ -56,6 +56,9 @@ class Salvage
     /* Ends the salvage that began with Hooks::proxy. number: of the checkpoint; 0: there is
      * none, and `why` gives the reason. */
     void over(std::uint64_t number, const Refusal &why);
+    /* The rank comes back beside the others, which live on in another world: no proxy is there any
+     * more. All copies are of the former world. */
+    void hand_over();
 
     /* The functions below concern the proxy that replaces a rank. */
     bool is_proxy(int rank) const { return proxy_ && proxy_->rank == rank; }

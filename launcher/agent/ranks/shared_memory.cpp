@@ -46,6 +46,8 @@ void SharedMemory::add(const ckpt_message &message, Fd file, int rank_count)
     }
     if (message.as.shared.kind == CKPT_SHARED_PAGE) {
         page_.emplace(Fd(fcntl(file.get(), F_DUPFD_CLOEXEC, 0)), rank_count);
+        files_.erase(key_of_page_); /* of a former world */
+        key_of_page_ = key;
     }
     files_.emplace(key, std::move(file));
     CKPT_INVARIANT(files_.size() <= most_files);

@@ -34,6 +34,7 @@ class SharedMemory
 
   private:
     std::map<std::pair<dev_t, ino_t>, Fd> files_;
+    std::pair<dev_t, ino_t> key_of_page_;
     std::optional<IndependentPage> page_;
     bool is_full_ = false;
 };

@@ -32,6 +32,7 @@ class Shells
     void add(std::unique_ptr<RankSession> session);
     bool has(int rank) const { return shells_.contains(rank); }
     bool empty() const { return shells_.empty(); }
+    int count() const { return static_cast<int>(shells_.size()); }
 
     /* This process is the rank now. */
     void follow(int rank, pid_t successor);

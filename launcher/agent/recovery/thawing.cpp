@@ -36,6 +36,22 @@ Fd open_copy(const KeptCopy &copy, int rank)
     return process;
 }
 
+std::vector<std::string> command_for(pid_t copy, std::uint64_t snapshot,
+                                     const Thawing::Order &order)
+{
+    std::vector<std::string> command = {own_program("ckpt-restart"), "--thaw", std::to_string(copy),
+                                        "--snapshot", fmt::format("{:#x}", snapshot), "--name",
+                                        order.checkpoint};
+
+    CKPT_EXPECT(!order.is_to_stand || !order.is_replayed);
+    if (order.is_to_stand) {
+        command.emplace_back("--stand");
+    } else if (order.is_replayed) {
+        command.emplace_back("--replay");
+    }
+    return command;
+}
+
 } // namespace
 
 std::optional<Streams> streams_of(int pidfd)
@@ -54,9 +70,7 @@ std::optional<Streams> streams_of(int pidfd)
 Thawing::Thawing(EventLoop &loop, Order order, Hooks hooks)
     : loop_(loop), rank_(order.rank), pid_(order.copy.process->pid()), hooks_(std::move(hooks)),
       copy_(std::move(order.copy)), process_(open_copy(copy_, rank_)),
-      program_({own_program("ckpt-restart"), "--thaw", std::to_string(pid_), "--snapshot",
-                fmt::format("{:#x}", copy_.snapshot), "--name", order.checkpoint},
-               order.environment,
+      program_(command_for(pid_, copy_.snapshot, order), order.environment,
                {order.streams[0].get(), order.streams[1].get(), order.streams[2].get(),
                 copy_.process->connection().get(), order.connection.get()})
 {
@@ -97,6 +111,8 @@ void Thawing::program_ended()
                                         WTERMSIG(*status))
                           : fmt::format("ckpt-restart for rank {} ended with code {}", rank_,
                                         WEXITSTATUS(*status)));
+    } else {
+        hooks_.lives();
     }
 }
 

@@ -34,6 +34,8 @@ class Thawing
     struct Hooks {
         /* The copy will never live: for this reason. */
         std::function<void(const std::string &why)> failed;
+        /* The copy has begun to live. From now on it cannot be read. */
+        std::function<void()> lives = [] {};
     };
 
     struct Order {
@@ -42,7 +44,10 @@ class Thawing
         std::string checkpoint;               /* JOB/NUMBER */
         std::vector<std::string> environment; /* of the rank in its new world */
         const Streams &streams;
-        Fd connection; /* the rank's end of its connection to this agent */
+        Fd connection; /* the rank's end of its connection to this agent; or, if it is to stand, the
+                          program's end of one that brings the streams and the former later */
+        bool is_to_stand = false;
+        bool is_replayed = false; /* no other rank goes back */
     };
 
     /* Starts the program. Throws Error. */

@@ -50,6 +50,8 @@ json frame_of(const SalvageEvent &news)
                 {"rank", news.rank},
                 {"number", news.number},
                 {"seconds", news.seconds}};
+    case SalvageEvent::Kind::replayed:
+        return {{"type", "replayed"}, {"rank", news.rank}, {"seconds", news.seconds}};
     case SalvageEvent::Kind::not_recovered:
         return {{"type", "not_recovered"}, {"rank", news.rank}, {"why", news.why}};
     case SalvageEvent::Kind::failed:

@@ -430,6 +430,17 @@ TEST(SharedMemory, TakesNoPageButOfThisJob)
     EXPECT_EQ(memory.obstacle(), "");
 }
 
+TEST(SharedMemory, KeepsNoPageOfAFormerWorld)
+{
+    SharedMemory memory;
+    const ckpt_independent_page page = page_of(3);
+
+    for (int i = 0; i < 600; i++) { /* more than it may keep */
+        memory.add(shared(CKPT_SHARED_PAGE), memory_file(CKPT_INDEPENDENT_SIZE(3u), &page), 3);
+    }
+    EXPECT_EQ("", memory.obstacle());
+}
+
 TEST(SharedMemory, SurvivesAPageThatIsDamagedLater)
 {
     SharedMemory memory;

@@ -250,7 +250,7 @@ TEST_F(Watch, ARecoveryInPlaceIsNoFailure)
         watch_.rank_here(rank, "n1");
     }
     watch_.rank_ended(1, begin_); /* seen before the agent's report */
-    watch_.rank_recovering(1);
+    watch_.rank_recovering(1, "n1");
     watch_.rank_status(1, SIGKILL, begin_);
     watch_.rank_ended(0, begin_);
     watch_.rank_status(0, SIGKILL, begin_);
@@ -265,11 +265,45 @@ TEST_F(Watch, ARecoveryInPlaceIsNoFailure)
     EXPECT_EQ(LaunchWatch::Time::max(), watch_.next_step());
 }
 
+/* The other rank is here all the time. */
+TEST_F(Watch, ARankThatIsReplayedInPlaceIsNoFailure)
+{
+    watch_.act_for_launcher();
+    watch_.rank_here(0, "n1");
+    watch_.rank_here(1, "n1");
+    watch_.rank_salvaging(1);
+    watch_.rank_ended(1, begin_);
+    watch_.rank_status(1, SIGKILL, begin_);
+    watch_.rank_recovering(1, "n1");
+    EXPECT_EQ(Step::none, watch_.step(after(seconds(3600))));
+    watch_.rank_recovered(1, true); /* before it is here, if agents are fast */
+    EXPECT_FALSE(watch_.awaits_salvage());
+    watch_.rank_here(1, "n1");
+    EXPECT_FALSE(watch_.failure());
+    EXPECT_EQ(LaunchWatch::Time::max(), watch_.next_step());
+}
+
+TEST_F(Watch, ARankThatIsNotReplayedInPlaceIsSalvaged)
+{
+    watch_.act_for_launcher();
+    watch_.rank_here(1, "n1");
+    watch_.rank_salvaging(1);
+    watch_.rank_ended(1, begin_);
+    watch_.rank_recovering(1, "n1");
+    watch_.rank_not_recovered(1, "its copy refuses", after(seconds(1)));
+    watch_.rank_salvaging(1);
+    EXPECT_TRUE(watch_.awaits_salvage());
+    EXPECT_EQ(Step::none, watch_.step(after(seconds(3600))));
+    watch_.rank_salvaged(1, 7, 3, after(seconds(2)));
+    ASSERT_TRUE(watch_.failure());
+    EXPECT_EQ(7u, watch_.failure()->salvaged);
+}
+
 TEST_F(Watch, ARecoveryThatFailsIsTheFailureOfTheRank)
 {
     watch_.act_for_launcher();
     watch_.rank_here(1, "n1");
-    watch_.rank_recovering(1);
+    watch_.rank_recovering(1, "n1");
     watch_.rank_ended(1, begin_);
     EXPECT_FALSE(watch_.failure());
     watch_.rank_not_recovered(1, "its copy has ended", after(seconds(2)));
@@ -285,7 +319,7 @@ TEST_F(Watch, ARecoveryEndsWithItsAgent)
 {
     watch_.act_for_launcher();
     watch_.rank_here(1, "n1");
-    watch_.rank_recovering(1);
+    watch_.rank_recovering(1, "n1");
     watch_.agent_lost("n1", begin_);
     EXPECT_FALSE(watch_.awaits_salvage());
     ASSERT_TRUE(watch_.failure());
@@ -296,11 +330,71 @@ TEST_F(Watch, ARankThatHasExecutedAnotherProgramNeedsNoRecovery)
 {
     watch_.act_for_launcher();
     watch_.rank_here(1, "n1");
-    watch_.rank_recovering(1);
+    watch_.rank_recovering(1, "n1");
     watch_.rank_here(1, "n1");
-    watch_.rank_recovered(1);
+    watch_.rank_recovered(1, true);
     EXPECT_FALSE(watch_.awaits_salvage());
     watch_.rank_ended(1, begin_);
+    EXPECT_TRUE(watch_.failure());
+}
+
+TEST_F(Watch, ARecoveryOnSeveralNodes)
+{
+    watch_.act_for_launcher();
+    watch_.rank_here(0, "n1");
+    watch_.rank_here(1, "n2");
+    watch_.rank_ended(1, begin_); /* the agent of n2 says so before that of n1 leads */
+    watch_.rank_recovering(1, "n1");
+    watch_.rank_ended(0, begin_);
+    watch_.rank_here(0, "n1");
+    watch_.rank_recovered(1);
+    watch_.rank_ended(1, begin_); /* late news from n2 */
+    EXPECT_EQ(Step::none, watch_.step(after(seconds(3600))));
+    watch_.rank_here(1, "n2");
+    EXPECT_FALSE(watch_.failure());
+    watch_.rank_ended(1, begin_); /* this is another end */
+    EXPECT_TRUE(watch_.failure());
+}
+
+TEST_F(Watch, ALauncherThatWaitsForARankThatHasDiedIsEnded)
+{
+    watch_.act_for_launcher();
+    for (int rank : {0, 1}) {
+        watch_.rank_here(rank, "n1");
+    }
+    watch_.rank_recovering(1, "n1");
+    for (int rank : {0, 1}) {
+        watch_.rank_here(rank, "n1");
+    }
+    watch_.rank_recovered(1);
+    for (int rank : {0, 1}) {
+        watch_.rank_finished(rank);
+    }
+    watch_.rank_ended(0, begin_);
+    EXPECT_EQ(Step::none, watch_.step(after(seconds(5))));
+    watch_.rank_ended(1, after(seconds(2)));
+    watch_.rank_status(0, 0, after(seconds(2)));
+    EXPECT_EQ(Step::none, watch_.step(after(seconds(5))));
+    watch_.rank_status(1, 0, after(seconds(5)));
+    EXPECT_EQ(Step::none, watch_.step(after(seconds(5))));
+    EXPECT_EQ(after(seconds(6)), watch_.next_step());
+    EXPECT_EQ(Step::none, watch_.step(after(milliseconds(5999))));
+    EXPECT_EQ(Step::terminate, watch_.step(after(seconds(6))));
+    EXPECT_EQ(Step::none, watch_.step(after(seconds(8))));
+    EXPECT_EQ(Step::kill, watch_.step(after(seconds(9))));
+    EXPECT_FALSE(watch_.failure());
+}
+
+TEST_F(Watch, ARecoveryEndsWithTheAgentThatLeads)
+{
+    watch_.act_for_launcher();
+    watch_.rank_here(0, "n1");
+    watch_.rank_here(1, "n2");
+    watch_.rank_recovering(1, "n1");
+    watch_.agent_lost("n2", begin_); /* n1 says what follows */
+    EXPECT_TRUE(watch_.awaits_salvage());
+    watch_.agent_lost("n1", begin_);
+    EXPECT_FALSE(watch_.awaits_salvage());
     EXPECT_TRUE(watch_.failure());
 }
 

@@ -451,6 +451,37 @@ TEST(Image, BetweenRunsThereAreZeros)
     EXPECT_EQ(read, expected);
 }
 
+/* As a frozen copy, which must not get pages of its own by being read. */
+TEST(Image, MemoryThatAProcessSharesWithItsCopyStaysShared)
+{
+    constexpr std::uint64_t exclusive = 1ull << 56; /* in an entry of the page map */
+    constexpr std::size_t pages = 16;
+    void *mapped = ::mmap(nullptr, pages * page, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(mapped, MAP_FAILED);
+    std::memset(mapped, 'x', pages * page);
+    const pid_t copy = ::fork();
+    if (copy == 0) {
+        ::pause();
+        ::_exit(0);
+    }
+    const auto address = reinterpret_cast<std::uint64_t>(mapped);
+    std::vector<std::byte> read(pages * page);
+    std::vector<std::uint64_t> entries(pages);
+    RemoteMemory(copy, RemoteMemory::ScanMethod::best, RemoteMemory::Reading::shared)
+        .read_packed(std::vector<ckpt_range>{{address, address + pages * page}}, read);
+    const Fd map(::open(fmt::format("/proc/{}/pagemap", copy).c_str(), O_RDONLY));
+    EXPECT_EQ(::pread(map.get(), entries.data(), 8 * pages,
+                      static_cast<off_t>(address / page * 8)),
+              static_cast<ssize_t>(8 * pages));
+    EXPECT_TRUE(std::ranges::all_of(read, [](std::byte one) { return one == std::byte{'x'}; }));
+    EXPECT_TRUE(std::ranges::none_of(
+        entries, [](std::uint64_t entry) { return (entry & exclusive) != 0; }));
+    ::kill(copy, SIGKILL);
+    ::waitpid(copy, nullptr, 0);
+    ::munmap(mapped, pages * page);
+}
+
 TEST(Image, BothPageMapMethodsAgree)
 {
     ScratchDirectory scratch;
