@@ -478,31 +478,86 @@ the agent's log says why.
         on=JOB,
         type="word",
         value="WHETHER",
-        default="no",
-        words=("no", "yes"),
-        readers=(AGENT,),
+        default="auto",
+        words=("auto", "no", "yes"),
+        readers=(AGENT, PROCESS),
         restart=KEPT,
         help="Keep frozen copies of the ranks until the next checkpoint, to recover in place: "
-        "yes or no",
+        "auto, yes or no",
         manual="""\
 Whether the ranks make copies of themselves at each checkpoint that stay until the next one is
 committed:
 .Ql yes ,
+.Ql no ,
 or
-.Ql no
+.Ql auto
 (the default).
 If a rank dies under
 .Cm ckpt run ,
 the copies of all ranks take the place of the ranks, on the node and in the job that run already.
 Nothing is read from the checkpoint.
 Files that the job has changed since are rolled back as at a restart.
-This needs a job on one node, Sync-and-Stop, and Linux 6.15.
+With
+.Fl -protocol Cm independent
+the ranks have copies of their own.
+Then only the copy of the rank that has died takes its place, and is replayed.
+The files stay as they are.
+This needs a job on one node, Sync-and-Stop or independent checkpoints, and Linux 6.15.
 Where it cannot be done, the job is restarted from the checkpoint.
 The copies share with the ranks all memory that the ranks have not written since; so they take as
 much memory as the ranks write between two checkpoints.
 .Pp
-Checkpoints are then taken as with
+With
+.Ql auto
+copies are kept if
+.Cm ckpt run
+can do this with the launcher,
+.Fl -files
+is
+.Ql rollback ,
+.Fl -snapshot
+is
+.Ql auto
+or
+.Ql cow ,
+and there is room: the ranks' own memory, twice, fits into three quarters of the memory that is
+available to the machine and to the control group of a batch system.
+This is decided at each checkpoint.
+The copies end when programs wait for memory, and
+.Nm ckpt Cm status
+says why none are kept.
+With
+.Ql yes
+only the kernel ends them, before anything else, when memory runs out.
+.Pp
+Checkpoints whose copies are kept are taken as with
 .Fl -snapshot Cm cow .
+""",
+    ),
+    Setting(
+        "--standby",
+        on=JOB,
+        type="word",
+        value="WHETHER",
+        default="no",
+        words=("no", "yes"),
+        readers=(AGENT,),
+        restart=KEPT,
+        help="Let kept copies begin MPI beforehand, so that a recovery in place takes less time: "
+        "yes or no",
+        manual="""\
+Whether copies that
+.Fl -keep-copies
+keeps begin MPI in a world of their own at once, and wait there:
+.Ql yes ,
+or
+.Ql no
+(the default).
+If a rank dies, they only have to go on.
+This costs the ranks the processor time of
+.Fn MPI_Init
+after each checkpoint and each recovery, and the memory of an MPI library for each rank.
+Where no copies are kept, it has no effect.
 """,
     ),
     Setting(

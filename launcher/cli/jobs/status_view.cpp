@@ -193,12 +193,19 @@ void add_independent(Lines &lines, const Status &status, double now)
     }
     const control::InPlace &in_place = status.in_place;
     if (in_place.kept != 0) {
-        lines.add("copies", "of the ranks at {}/{}", status.job, in_place.kept);
+        lines.add("copies", "of the ranks at {}/{}{}", status.job, in_place.kept,
+                  in_place.standby == 0 ? "" : "; others stand by");
+    } else if (!in_place.why_none.empty()) {
+        lines.add("copies", "none are kept: {}", in_place.why_none);
     }
     if (in_place.number != 0) {
         lines.add("recovered", "to {}/{}, {}, in {}: rank {} had died; {} in all", status.job,
                   in_place.number, age(in_place.at, now), format_seconds(in_place.seconds),
                   in_place.rank, in_place.count);
+    } else if (in_place.count != 0) {
+        lines.add("replayed", "in place, {}, in {}: rank {} had died; {} in all",
+                  age(in_place.at, now), format_seconds(in_place.seconds), in_place.rank,
+                  in_place.count);
     }
     if (!in_place.error.empty()) {
         lines.add("no recovery", "{}", in_place.error);

@@ -52,6 +52,7 @@ namespace
 {
 
 constexpr const char *components_failed_variable = "CKPT_COMPONENTS_FAILED";
+constexpr const char *copies_variable = "CKPT_KEEP_COPIES";
 
 std::optional<LaunchLine> try_parse(const Words &command)
 {
@@ -125,7 +126,9 @@ std::string JobRun::obstacle_to_recovery(bool is_in_place) const
     if (is_in_place && launcher != Launcher::ckpt && launcher != Launcher::open_mpi) {
         return "only ckpt run --ranks and Open MPI's mpirun can";
     }
-    if (is_in_place && (options_.files != journal::Files::roll_back || options_.conceals)) {
+    /* a rank that alone goes back keeps the files, as others have gone on with them */
+    if (is_in_place && (options_.conceals || (options_.files != journal::Files::roll_back &&
+                                              !is_set("CKPT_PROTOCOL", CutChoice::independent)))) {
         return "it needs --files rollback";
     }
     if (launcher != Launcher::open_mpi && launcher != Launcher::ckpt) {
@@ -138,7 +141,7 @@ std::string JobRun::obstacle_to_recovery(bool is_in_place) const
 }
 
 /* If a prerequisite of the protocol independent is missing, prints that once. The job then runs as
- * with the protocol auto. */
+ * with the protocol auto. Copies are kept automatically where nothing is missing. */
 void JobRun::choose_recovery()
 {
     if (is_set("CKPT_PROTOCOL", CutChoice::independent)) {
@@ -148,13 +151,16 @@ void JobRun::choose_recovery()
             fmt::print(stderr, "ckpt: a rank that dies will not be replayed: {}\n", why);
         }
     }
-    if (is_set("CKPT_KEEP_COPIES", "yes")) {
-        const std::string why = obstacle_to_recovery(true);
-        if (!why.empty()) {
-            stop_with(exit_usage, "--keep-copies: {}", why);
-        }
-        acts_for_launcher_ = true;
+    if (is_set(copies_variable, "no")) {
+        return;
     }
+    const std::string why = obstacle_to_recovery(true);
+    if (!why.empty() && is_set(copies_variable, "yes")) {
+        stop_with(exit_usage, "--keep-copies: {}", why);
+    } else if (!why.empty()) {
+        options_.settings[copies_variable] = "no";
+    }
+    acts_for_launcher_ = acts_for_launcher_ || why.empty();
 }
 
 /* ---- Command lines ------------------------------------------------------------ */

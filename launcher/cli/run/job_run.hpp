@@ -122,7 +122,7 @@ class JobRun
     void conceal() const;
     void reveal_outputs(int code) const;
 
-    const Options options_;
+    Options options_; /* without automatic settings that cannot work here */
     const BatchOptions &batch_;
     SignalDescriptor signals_;
     EventLoop loop_;

@@ -80,6 +80,7 @@ SupervisedLaunch::SupervisedLaunch(EventLoop &loop, const SignalDescriptor &sign
                                 [this](int rank, std::uint64_t number, double seconds) {
                                     recovered(rank, number, seconds);
                                 },
+                                [this](int rank, double seconds) { replayed(rank, seconds); },
                                 [this] { return is_asked_to_end(); }});
     } catch (const Error &problem) {
         fmt::print(stderr, "ckpt: nodes are not watched: {}\n", problem.what());
@@ -464,6 +465,14 @@ void SupervisedLaunch::recovered(int rank, std::uint64_t number, double seconds)
                "ckpt: rank {} has died; all ranks have gone back to checkpoint {} in place, in "
                "{}\n",
                rank, number, format_seconds(seconds));
+}
+
+void SupervisedLaunch::replayed(int rank, double seconds)
+{
+    has_recovered_ = true;
+    fmt::print(stderr,
+               "ckpt: rank {} has died; it is replayed in place, and the others went on after {}\n",
+               rank, format_seconds(seconds));
 }
 
 /* Asks the coordinator for its status. If a command had ranks killed, the coordinator reports

@@ -93,6 +93,7 @@ class SupervisedLaunch
     using Time = EventLoop::Time;
 
     void recovered(int rank, std::uint64_t number, double seconds);
+    void replayed(int rank, double seconds);
     bool acts_for_launcher() const { return options_.acts_for_launcher && supervisor_; }
     void take_signals();
     void take_earlier_signals();

@@ -71,6 +71,7 @@ std::string value_of(const settings::Setting &setting)
         {"CKPT_PROTOCOL", "cl"},
         {"CKPT_SNAPSHOT", "cow"},
         {"CKPT_STAGGER", "job"},
+        {"CKPT_STANDBY", "yes"},
         {"CKPT_WINDOWS", "direct"},
     };
     for (const auto &[variable, value] : values) {
