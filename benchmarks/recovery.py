@@ -15,13 +15,22 @@ from ckpttest.settings import BUILD
 
 LIMIT = 60  # seconds
 RESTARTED = r"restart \d+ of"
-# What the table compares: the launcher, and whether copies are kept.
+COPIES = ["--keep-copies", "yes"]
+NONE = ["--keep-copies", "no"]
+# What the table compares: the launcher, and the options for recovery in place.
 KINDS = {
-    "in place, ckpt-launch": ("ckpt-launch", True),
-    "in place, mpirun": ("mpirun", True),
-    "restart, ckpt-launch": ("ckpt-launch", False),
-    "restart, mpirun": ("mpirun", False),
+    "hot, ckpt-launch": ("ckpt-launch", [*COPIES, "--standby", "yes"]),
+    "hot, mpirun": ("mpirun", [*COPIES, "--standby", "yes"]),
+    "in place, ckpt-launch": ("ckpt-launch", COPIES),
+    "in place, mpirun": ("mpirun", COPIES),
+    "restart, ckpt-launch": ("ckpt-launch", NONE),
+    "restart, mpirun": ("mpirun", NONE),
 }
+
+
+def is_in_place(kind):
+    """Whether the ranks come back without a new launch."""
+    return KINDS[kind][1] != NONE
 
 
 def page_walk(mebibytes, ranks):
@@ -31,9 +40,8 @@ def page_walk(mebibytes, ranks):
 
 def command(lab, program, kind):
     """Returns the options and the command line of a job of this kind."""
-    launcher, keeps_copies = KINDS[kind]
-    options = ["--interval", "0", "--max-restarts", "1000"]
-    options += ["--keep-copies", "yes" if keeps_copies else "no"]
+    launcher, recovery = KINDS[kind]
+    options = ["--interval", "0", "--max-restarts", "1000", *recovery]
     if launcher == "mpirun":
         launch = [lab.mpirun, "--oversubscribe", "-np", program.ranks]
         return options, [*launch, *program.argv]
@@ -48,8 +56,9 @@ def saved_job(lab, program, kind):
     try:
         job.wait_for(program.progress, timeout=LIMIT)
         non_mpi.save(lab)
-        if KINDS[kind][1]:
-            recoveries.await_copies(lab, job)
+        if is_in_place(kind):
+            what = "standby" if "--standby" in KINDS[kind][1] else "kept"
+            recoveries.await_copies(lab, job, what)
         yield job
     finally:
         job.process.terminate()
@@ -62,18 +71,18 @@ def seconds_to_progress(lab, job, program, kind, victim):
     ranks = non_mpi.wait_until(job, lambda: recoveries.ranks_of(lab))
     begin = time.monotonic()
     os.kill(ranks[victim], signal.SIGKILL)
-    job.wait_for(recoveries.RECOVERED if KINDS[kind][1] else RESTARTED, timeout=LIMIT)
+    job.wait_for(recoveries.RECOVERED if is_in_place(kind) else RESTARTED, timeout=LIMIT)
     job.wait_for(program.progress, timeout=LIMIT)
     return time.monotonic() - begin
 
 
-def measure(directory, mpi, ranks, mebibytes, count):
+def measure(directory, mpi, ranks, mebibytes, options):
     """Returns seconds by kind. Each job has one failure, so that all are alike."""
     lab = recoveries.make_lab(directory, mpi, CKPT_CODEC="none")
     program = page_walk(mebibytes, ranks)
-    found = {kind: [] for kind in KINDS}
+    found = {kind: [] for kind in options.kinds}
     try:
-        for turn in range(count):
+        for turn in range(options.count):
             for kind, seconds in found.items():
                 with saved_job(lab, program, kind) as job:
                     victim = turn % ranks
@@ -92,14 +101,14 @@ def everything(directory, options, say):
                 say(f"{mpi.name}, {ranks} ranks, {mebibytes} MiB")
                 place = directory / f"{mpi.name}-{ranks}-{mebibytes}"
                 place.mkdir()
-                found = measure(place, mpi, ranks, mebibytes, options.count)
+                found = measure(place, mpi, ranks, mebibytes, options)
                 results.append(
                     {"mpi": mpi.name, "ranks": ranks, "mebibytes": mebibytes, **found}
                 )
     return results
 
 
-HEADER = ["library", "ranks", "MiB a rank", *KINDS]
+HEADER = ["library", "ranks", "MiB a rank"]
 
 
 def text(data):
@@ -113,6 +122,6 @@ def text(data):
         "Seconds from SIGKILL to a rank until the program makes progress again; median"
         " (least .. most).",
         report.markdown(["machine", ""], list(data["machine"].items())),
-        report.markdown(HEADER, rows),
+        report.markdown([*HEADER, *list(data["results"][0])[len(HEADER) :]], rows),
     ]
     return "\n\n".join(parts) + "\n"
