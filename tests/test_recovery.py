@@ -12,31 +12,20 @@ import pytest
 
 from ckpttest import non_mpi, processes, programs, realprograms, recoveries
 from ckpttest.lab import Lab
-from ckpttest.mpis import OPENMPI4, OPENMPI5
+from ckpttest.mpis import OPENMPI4
 from ckpttest.settings import APPS
 
-MPIS = [mpi for mpi in (OPENMPI4, OPENMPI5) if mpi.installed]
 FULL = os.environ.get("CKPT_TEST_FULL", "") == "1"
 PROGRAMS = [("hdf5", False), ("lammps2", True)]  # with mpirun or without
 if FULL:  # several minutes more
     PROGRAMS += [("lammps2", False), ("hdf5", True)]
     PROGRAMS += [(kind, mpirun) for kind in ("threads", "mpi4py") for mpirun in (False, True)]
-RESTART = re.compile(r"ckpt: .*restart \d+ of")
 
 
-WAYS = [
-    pytest.param((mpi, way), id=f"{mpi.name}-{way}") for mpi in MPIS for way in ("alone", "mpirun")
-]
-
-
-@pytest.fixture(name="lab", params=WAYS)
+@pytest.fixture(name="lab", params=recoveries.WAYS, ids=recoveries.name_of_way)
 def lab_with_library(request, tmp_path):
     """A lab whose jobs need no launcher, or have an mpirun."""
-    mpi, way = request.param
-    lab = recoveries.make_lab(tmp_path, mpi)
-    lab.has_mpirun = way == "mpirun"
-    yield lab
-    lab.close()
+    yield from recoveries.labs_in_way(tmp_path, request.param)
 
 
 def start(lab, program, **settings):
@@ -48,14 +37,6 @@ def kill_one(lab, job, victim):
     ranks = non_mpi.wait_until(job, lambda: recoveries.ranks_of(lab))
     os.kill(ranks[victim], signal.SIGKILL)
     return ranks
-
-
-def is_right(lab, job):
-    """Lets the program end, which must have its right answer, without a restart."""
-    (lab.work / "stop").touch()
-    assert any(line.startswith("OK ") for line in job.succeed())
-    assert not [line for line in job.lines if RESTART.search(line)], job.lines
-    assert recoveries.nobody_is_left(lab, job)
 
 
 @pytest.mark.parametrize("victim", [0, 1])
@@ -78,7 +59,7 @@ def test_all_ranks_go_back_in_place(lab, victim):
         assert after["in_place"]["number"] == number
         assert after["failures"] == before["failures"] + 1
         job.wait_for(program.progress)
-    is_right(lab, job)
+    recoveries.is_right(lab, job)
 
 
 @pytest.mark.parametrize("kind, mpirun", PROGRAMS)
@@ -88,7 +69,7 @@ def test_programs_recover(tmp_path, kind, mpirun):
     for part in ("native", "killed"):
         (tmp_path / part).mkdir()
     native = Lab(tmp_path / "native").run_native(program)
-    lab = Lab(tmp_path / "killed")
+    lab = recoveries.make_lab(tmp_path / "killed", OPENMPI4)
     try:
         found = recoveries.run(lab, program, native, kind, most=4, mpirun=mpirun)
     finally:
@@ -147,6 +128,44 @@ def test_what_ranks_share_is_restarted(lab):
     assert any(line.startswith("OK ") for line in job.succeed())
 
 
+def test_copies_need_room(lab):
+    """A checkpoint for which memory is short has no copies, and `ckpt status` says why. The next
+    one has copies."""
+    program = programs.traffic(0, 2, lab.work / "stop")
+    # With cll a checkpoint may be taken twice, because the program gives memory back.
+    job = start(lab, program, CKPT_FAULT="memory-for-copies", CKPT_SNAPSHOT="cow")
+    job.wait_for(program.progress)
+    non_mpi.save(lab)
+    found = non_mpi.status(lab)["in_place"]
+    assert found["kept"] == 0 and re.match("they may take .* are available", found["why_none"])
+    non_mpi.save(lab)
+    recoveries.await_copies(lab, job)
+    kill_one(lab, job, 0)
+    assert int(job.wait_for(recoveries.RECOVERED)[1]) == 2
+    recoveries.is_right(lab, job)
+
+
+@pytest.mark.parametrize(
+    "options", [["--snapshot", "stop"], ["--files", "ignore"], ["--keep-copies", "no"]]
+)
+def test_copies_are_kept_only_where_they_can_be_of_use(tmp_path, options):
+    lab = recoveries.make_lab(tmp_path, OPENMPI4)
+    program = programs.traffic(0, 2, lab.work / "stop")
+    try:
+        job = recoveries.start(lab, program, options=options, mpirun=True)
+        job.wait_for(program.progress)
+        non_mpi.save(lab)
+        found = non_mpi.status(lab)["in_place"]
+        assert found["kept"] == 0 and not found["why_none"], found
+        kill_one(lab, job, 1)
+        job.wait_for("restart 1 of at most .*/1$")
+        assert not [line for line in job.lines if recoveries.NOT_RECOVERED.search(line)]
+        (lab.work / "stop").touch()
+        assert any(line.startswith("OK ") for line in job.succeed())
+    finally:
+        lab.close()
+
+
 def recovered_job(lab):
     """Starts a job of two ranks that has gone back in place."""
     if not lab.has_mpirun:
@@ -178,7 +197,7 @@ def test_another_agent_ends_the_shells(lab):
     job = recovered_job(lab)
     os.kill(non_mpi.wait_until(job, lambda: non_mpi.status(lab))["agent_pid"], signal.SIGKILL)
     job.wait_for("^step", count=20)
-    is_right(lab, job)
+    recoveries.is_right(lab, job)
 
 
 def test_all_ranks_die_at_once(lab):

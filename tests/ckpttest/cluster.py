@@ -217,6 +217,8 @@ class Cluster:
             "OMPI_MCA_btl": "tcp,self,vader",
             "OMPI_MCA_btl_tcp_if_include": "eth0",
             "OMPI_MCA_oob_tcp_if_include": "eth0",
+            "PRTE_MCA_plm_ssh_agent": self.enter,  # Open MPI 5.0
+            "PRTE_MCA_prte_if_include": "eth0",
         }
 
     def processes(self, name):

@@ -60,6 +60,8 @@ class Lab:
         """Returns the environment of the jobs and commands of this lab."""
         ours = {
             "CKPT_DIR": self.store,
+            # Most tests are about restarts. Those of recovery in place choose otherwise.
+            "CKPT_KEEP_COPIES": "no",
             # A killed mpirun leaves the files of its job, and mpirun 5.0 does not start where one
             # with the same process id has left some.
             "OMPI_MCA_orte_tmpdir_base": self.directory,

@@ -2,6 +2,7 @@
 """recoveries.py - jobs with kept copies, whose ranks are killed at random moments, and whose
 answers are compared with those of an uninterrupted run."""
 
+import collections
 import contextlib
 import os
 import random
@@ -11,9 +12,17 @@ import time
 
 from . import non_mpi, processes
 from .lab import Lab
+from .mpis import OPENMPI4, OPENMPI5
 from .settings import TIMEOUT
 
-OPTIONS = ["--keep-copies", "yes", "--max-restarts", "1000"]
+OPTIONS = ["--max-restarts", "1000"]
+WAYS = [  # a library, and how its jobs are started
+    (mpi, launcher)
+    for mpi in (OPENMPI4, OPENMPI5)
+    if mpi.installed
+    for launcher in ("alone", "mpirun")
+]
+RESTART = re.compile(r"ckpt: .*restart \d+ of")
 RECOVERED = re.compile(
     r"ckpt: rank \d+ has died; all ranks have gone back to checkpoint (\d+) in place, in (\S+ \w+)"
 )
@@ -24,11 +33,26 @@ NOT_RECOVERED = re.compile(
 
 def make_lab(directory, mpi, **settings):
     """A lab whose jobs run over this library, with its mpirun or without."""
-    settings = {**settings, **mpi.settings()}
+    settings = {"CKPT_KEEP_COPIES": "auto", **settings, **mpi.settings()}
     if mpi.prefix:
         settings["CKPT_LIBMPI"] = f"{mpi.prefix}/lib/libmpi.so.40"
         settings["OPAL_PREFIX"] = mpi.prefix
     return Lab(directory, mpi.mpirun, **settings)
+
+
+def name_of_way(way):
+    """The name of one of WAYS, for a parameter of a test."""
+    mpi, launcher = way
+    return f"{mpi.name}-{launcher}"
+
+
+def labs_in_way(directory, way):
+    """Yields a lab whose jobs need no launcher, or have an mpirun; one of WAYS."""
+    mpi, launcher = way
+    lab = make_lab(directory, mpi)
+    lab.has_mpirun = launcher == "mpirun"
+    yield lab
+    lab.close()
 
 
 def start(lab, program, interval="0", options=(), mpirun=False, **settings):
@@ -48,14 +72,21 @@ def ranks_of(lab):
     return [rank["pid"] for rank in found["ranks"]]
 
 
-def await_copies(lab, job):
-    """Waits until copies of all ranks are kept."""
+def keeps_copies(lab):
+    """Whether copies are kept of some checkpoint; the newest may have none yet."""
+    found = non_mpi.status(lab)
+    return bool(found) and found["in_place"]["kept"] != 0
 
-    def are_kept():
+
+def await_copies(lab, job, what="kept"):
+    """Waits until copies of all ranks at the newest checkpoint are kept, or stand by."""
+
+    def are_there():
         found = non_mpi.status(lab)
-        return found and found["in_place"]["kept"]
+        newest = non_mpi.newest(lab.store)
+        return found and newest and found["in_place"][what] == newest
 
-    return non_mpi.wait_until(job, are_kept)
+    return non_mpi.wait_until(job, are_there)
 
 
 def one_rank(lab, chance):
@@ -82,11 +113,15 @@ def any_victims(lab, chance):
 # pylint: disable-next=too-many-arguments,too-many-positional-arguments
 def kill_some(lab, job, seed, longest, most, victims=one_rank):
     """Kills some of the job's processes after random times of up to `longest` seconds, `most` times
-    at most, as long as the job runs. Returns how often."""
+    at most, as long as the job runs. Returns how often. A job is killed twice at most without a new
+    checkpoint: `ckpt run` gives up a job that fails again and again, as at its end."""
     chance = random.Random(seed)
     kills = 0
+    turns = collections.Counter()  # by the newest checkpoint
     while kills < most and job.run_on(chance.uniform(0, longest)):
-        for pid in victims(lab, chance):
+        newest = non_mpi.newest(lab.store)
+        turns[newest] += 1
+        for pid in victims(lab, chance) if turns[newest] <= 2 else []:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
                 kills += 1
@@ -98,6 +133,14 @@ def counts(job):
     in_place = [match for line in job.lines if (match := RECOVERED.search(line))]
     others = [match[1] for line in job.lines if (match := NOT_RECOVERED.search(line))]
     return len(in_place), others
+
+
+def is_right(lab, job):
+    """Lets the program end, which must have its right answer, without a restart."""
+    (lab.work / "stop").touch()
+    assert any(line.startswith("OK ") for line in job.succeed())
+    assert not [line for line in job.lines if RESTART.search(line)], job.lines
+    assert nobody_is_left(lab, job)
 
 
 def nobody_is_left(lab, job):
@@ -112,7 +155,7 @@ def run(lab, program, native, seed, longest=2.0, most=1000, mpirun=False, victim
     of kills, of recoveries in place, and the reasons for restarts."""
     job = start(lab, program, "0.5s", mpirun=mpirun)
     began = time.monotonic()
-    await_copies(lab, job)
+    non_mpi.wait_until(job, lambda: keeps_copies(lab))
     kills = kill_some(lab, job, seed, longest, most, victims)
     job.succeed(10 * native.seconds + TIMEOUT)
     answer = lab.answer(program, job)

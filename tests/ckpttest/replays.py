@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
 
-from . import non_mpi, processes, windows
+from . import non_mpi, processes, recoveries, windows
 from .job import JobError
 from .lab import POLL, Lab
 from .settings import TIMEOUT
@@ -28,8 +28,12 @@ LONGEST_REST = 0.7  # seconds between two kills, at most
 LONGEST_END = 900  # seconds from the last kill to the result, at most
 
 NOT_REPLAYED = re.compile(r"^ckpt: rank \d+ .*; it is not replayed: (.*?)(?:; the rest of .*)?$")
-REPLAYED = re.compile(r"^ckpt: rank \d+ .*; it is replayed, ")
+REPLAYED = re.compile(r"^ckpt: rank \d+ .*; it is replayed(,| in place, )")
+IN_PLACE = re.compile(
+    r"^ckpt: rank (\d+) has died; it is replayed in place, .* after (\S+ \w+)$", re.MULTILINE
+)
 RESTART = re.compile(r"^ckpt: .*; restart \d+ of at most ")
+IN_PLACE_OR_NOT = re.compile(f"{IN_PLACE.pattern}|{RESTART.pattern}")
 
 # One of them, `absent`, has a rank that takes no independent checkpoint for a long time. Steps and
 # size: some ten seconds of three ranks on two processors.
@@ -246,7 +250,7 @@ class Run:
         if self.kills:
             kill = self.kills[-1]
             lines = self.job.lines[kill.line :]
-            kill.restarts = sum(1 for line in lines if RESTART.match(line))
+            kill.restarts = sum(1 for line in lines if IN_PLACE_OR_NOT.match(line))
             kill.why_not = self._why_not(lines)
 
     def _watch_return(self, kill, begin):
@@ -266,12 +270,15 @@ class Run:
     def _await_restart(self, first_line):
         """Waits until `ckpt run` reports a restart while no rank runs. Returns False if the job is
         over."""
+        return self._await_line(RESTART, first_line)
+
+    def _await_line(self, pattern, first_line):
         deadline = time.monotonic() + TIMEOUT
-        while not any(RESTART.match(line) for line in self.job.lines[first_line:]):
+        while not any(pattern.match(line) for line in self.job.lines[first_line:]):
             if time.monotonic() > deadline:
                 raise JobError(self.job, "a rank was killed, and nothing follows")
             if not self.job.run_on(POLL / 4):
-                return any(RESTART.match(line) for line in self.job.lines[first_line:])
+                return any(pattern.match(line) for line in self.job.lines[first_line:])
         return True
 
     def _await_all(self, numbers, before):
@@ -296,11 +303,15 @@ class Run:
 
     def check(self, expected):
         """After the job's end: checks that the answer is right, and calls check_steps()."""
+        self.finish(expected)
+        self.check_steps()
+
+    def finish(self, expected):
+        """Awaits the job's end, and checks that the answer is right."""
         self.job.succeed(LONGEST_END)
         self.settle()
         answer = self.lab.answer(self.program, self.job)
         assert answer == expected, f"{answer} instead of {expected}"
-        self.check_steps()
 
     def check_steps(self):
         """Checks that only killed ranks repeated steps, except after a global checkpoint."""
@@ -331,6 +342,34 @@ class Run:
         may_go_back = kill.restarts if rank == kill.rank or kill.why_not else 0
         wrong = f"rank {rank} went from step to step {others} after {kill}"
         assert all(b <= a for a, b in others) and len(others) <= may_go_back, wrong
+
+
+class RunInPlace(Run):
+    """One job whose killed ranks are replayed beside the others."""
+
+    # pylint: disable-next=super-init-not-called
+    def __init__(self, lab, way, chance, mpirun, **settings):
+        name, options = WAYS[way]
+        self.last_step = SIZES[name][0] - 1
+        self.way = way
+        self.chance = chance
+        self.plan = INDEPENDENT
+        self.lab = lab
+        self.kills = []
+        prefix = lab.directory / "progress"
+        self.progress = Progress(prefix, RANKS)
+        options = [*options, f"--progress={prefix}"]
+        self.program = windows.program(name, *SIZES[name], ranks=RANKS, way=options)
+        # The undone steps stay in the files of progress.
+        settings = {"CKPT_FILES": "ignore", **settings}
+        self.job = recoveries.start(lab, self.program, options=STAGED, mpirun=mpirun, **settings)
+
+    def all_ranks(self, is_ready):
+        """Returns the process ids of all ranks by number, if all are there and the job is ready."""
+        return self._await_ranks(is_ready)
+
+    def _await_restart(self, first_line):
+        return self._await_line(IN_PLACE_OR_NOT, first_line)
 
 
 @dataclass
