@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The file server of the checkpoints does not answer: the program and its agent go on."""
 
+import contextlib
 import threading
 
 import pytest
@@ -30,10 +31,10 @@ def fixture_served(tmp_path):
         place.close()
 
 
-def program(stop_file=None):
-    """Its progress is told often, also where many processes share the cores. It has no end but
-    that of the file."""
-    return programs.churn(0 if stop_file else 10**8, stop_file=stop_file)
+def program():
+    """It tells its progress often and does not end. Its pauses let all ranks reach a cut within an
+    attempt, also where many processes share the cores."""
+    return programs.memory(1, 10**8, pause_us=2000)
 
 
 def more_steps(job):
@@ -129,13 +130,31 @@ def test_commands_that_name_no_job(served):
     assert [command.wait(TIMEOUT) for command in waiting] == [0] * 3
 
 
+@pytest.mark.parametrize("names_job", [True, False])
+def test_commands_for_another_job(served, tmp_path, names_job):
+    """A command accesses the directories that it names, not those of the user's other jobs."""
+    lab, server = served
+    there = lab.start(program())
+    there.wait_for("^step")
+    lab.checkpoint(there)
+    with contextlib.closing(Lab(tmp_path / "other")) as other:
+        link = tmp_path / "link"
+        link.symlink_to(other.store)
+        here = other.start(program())
+        here.wait_for("^step")
+        server.stop()
+        done = other.ckpt("checkpoint", *[here.pid] * names_job, CKPT_DIR=link)
+        server.go_on()
+        assert done.returncode == 0, done
+
+
 def test_the_program_ends(served, tmp_path):
     """The program ends while the server hangs."""
     lab, server = served
     stop_file = tmp_path / "stop"
-    job = lab.start(program(stop_file=stop_file))
+    job = lab.start(programs.churn(0, stop_file=stop_file))
     job.wait_for("^step")
-    lab.checkpoint(job)
+    save_soon(lab, job)  # its ranks never pause
     server.stop()
     stop_file.touch()
     job.succeed()

@@ -97,7 +97,8 @@ class FileServer:
 @contextlib.contextmanager
 def file_server(directory, mountpoint):
     """Mounts `directory` as a server's file system, for nodes that are entered from now on. The
-    server is real except for the network before it. Yields the server."""
+    server is real except for the network before it. Nothing of it is cached, so each access can
+    hang. Yields the server."""
     for path in (directory, mountpoint):
         path.mkdir(parents=True)
     connect = directory.with_suffix(".connect")  # gets the arguments of ssh
@@ -105,8 +106,9 @@ def file_server(directory, mountpoint):
     script = f"#!/bin/sh\necho $$ >{number}\nexec {SFTP_SERVER}\n"
     connect.write_text(script, encoding="utf-8")
     connect.chmod(0o755)
-    command = ["sshfs", f"files:{directory}", mountpoint]
-    subprocess.run([*command, "-o", f"ssh_command={connect}"], check=True)
+    uncached = "dir_cache=no,attr_timeout=0,entry_timeout=0"
+    command = ["sshfs", f"files:{directory}", mountpoint, "-o", f"ssh_command={connect}"]
+    subprocess.run([*command, "-o", uncached], check=True)
     server = FileServer(int(number.read_text(encoding="utf-8")))
     try:
         yield server

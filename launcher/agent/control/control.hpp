@@ -187,6 +187,9 @@ struct Status {
     std::string launch_namespace;
     std::string directory;      /* CKPT_DIR, absolute; the fast tier */
     std::string slow_directory; /* the slow tier, or "" */
+    /* Store::identity() of those of both that the sender has opened on its host. With it commands
+     * compare directories without access to those of other jobs, whose file system may hang. */
+    std::vector<std::string> identities;
     std::string host;
     std::string application;  /* argv[0] of the program */
     std::string phase;        /* "starting", "running", "held", "ending" or, while a checkpoint is
@@ -286,8 +289,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(InPlace, kept, why_none, standby
                                                 rank, at, seconds, error)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Capped, taken, number, at, ranks)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
-    Status, job, launch_namespace, directory, slow_directory, host, application, phase, waits_for,
-    coordinator, launcher_pid, agent_pid, rank_count, ranks, started, interval,
+    Status, job, launch_namespace, directory, slow_directory, identities, host, application, phase,
+    waits_for, coordinator, launcher_pid, agent_pid, rank_count, ranks, started, interval,
     automatic, cost, mtbf, mtbf_is_given, failures, next_in, committed, failed, last_error,
     last_refusal, refusals,
     unprotected_since, last,

@@ -525,6 +525,9 @@ void Coordinator::tell_progress(bool always)
 void Coordinator::fill(control::Status &status) const
 {
     status.job = job_;
+    if (store_) {
+        status.identities.push_back(store_->identity());
+    }
     status.coordinator = true;
     status.rank_count = machine_.rank_count();
     status.phase = phase_name(machine_.phase());
@@ -562,6 +565,7 @@ void Coordinator::fill_tiers(control::Status &status) const
     if (!flush_) {
         return;
     }
+    status.identities.push_back(flush_->slow().identity());
     status.flushed = flush_->flushed();
     status.flushing = flush_->under_way();
     status.flush_error = flush_->error();

@@ -59,6 +59,8 @@ class TierFlush
     TierFlush(WorkerThread &worker, std::filesystem::path fast, Store slow, std::string job,
               std::size_t keep, Hooks hooks, std::chrono::nanoseconds interval = {});
 
+    const Store &slow() const { return slow_; }
+
     /* This checkpoint is complete in the fast tier: from now on it is the one to copy. It may
      * still be given up: forget(). */
     void want(std::uint64_t number, Then then = {});

@@ -43,20 +43,42 @@ struct NotYet : CommandError {
     using CommandError::CommandError;
 };
 
-/* Whether one of the job's directories is among those given. */
-bool is_in(const control::Status &status, const TierDirectories &directories)
-{
-    const WaitNotice notice(directories.text());
-
-    return directories.contains(status.directory) ||
-           directories.contains(status.slow_directory);
-}
-
-/* The same, by their names only. */
+/* Whether one of the job's directories is among those given, by their names only. */
 bool is_said_to_be_in(const control::Status &status, const TierDirectories &directories)
 {
     return directories.name(status.directory) || directories.name(status.slow_directory);
 }
+
+/* The directories that the command names, under all their names. Accesses no directory of
+ * another job: its file system may hang. */
+class Place
+{
+  public:
+    explicit Place(const TierDirectories &directories)
+        : directories_(directories) {}
+
+    /* Whether one of the job's directories is here. */
+    bool has(const control::Status &status)
+    {
+        return is_said_to_be_in(status, directories_) ||
+               (status.host == host_name() &&
+                std::ranges::find_first_of(identities(), status.identities) !=
+                    identities().end());
+    }
+
+  private:
+    const std::vector<std::string> &identities()
+    {
+        if (!identities_) {
+            const WaitNotice notice(directories_.text());
+            identities_ = directories_.identities();
+        }
+        return *identities_;
+    }
+
+    const TierDirectories &directories_;
+    std::optional<std::vector<std::string>> identities_; /* nothing: not needed yet */
+};
 
 /* Returns sockets of agents before sockets of `ckpt run`. */
 std::vector<fs::path> in_order(std::vector<fs::path> sockets)
@@ -103,7 +125,7 @@ bool is_told_by_agent(const std::vector<RunningJob> &jobs, const control::Status
     const TierDirectories own = {status.directory, status.slow_directory};
     return status.phase == control::starting && status.agent_pid == 0 &&
            std::ranges::any_of(jobs, [&](const RunningJob &job) {
-               return is_in(job.status, own) &&
+               return is_said_to_be_in(job.status, own) &&
                       (job.status.job.empty() || job.status.job == status.job);
            });
 }
@@ -152,9 +174,10 @@ std::vector<RunningJob> matching(const std::vector<RunningJob> &jobs,
                                  const std::string &word)
 {
     std::vector<RunningJob> found;
+    Place place(directories);
     for (const RunningJob &job : jobs) {
         const control::Status &status = job.status;
-        if (word.empty() ? is_in(status, directories)
+        if (word.empty() ? place.has(status)
                          : status.job == word ||
                                (is_number(word) && is_local(job) &&
                                 has_process(status, std::stoi(word)))) {
@@ -164,7 +187,7 @@ std::vector<RunningJob> matching(const std::vector<RunningJob> &jobs,
     /* If several directories have a job of that name, prefers the given directory. */
     if (found.size() > 1) {
         auto elsewhere = [&](const RunningJob &job) {
-            return !is_in(job.status, directories);
+            return !place.has(job.status);
         };
         if (!std::all_of(found.begin(), found.end(), elsewhere)) {
             std::erase_if(found, elsewhere);
@@ -269,7 +292,7 @@ std::optional<RunningJob> find_by_sockets(const TierDirectories &directories,
         return jobs.size() == 1 ? std::optional(std::move(jobs[0])) : std::nullopt;
     }
     auto found = matching(jobs_at(in_order(control::control_sockets())), directories, word);
-    if (found.size() == 1 && (is_number(word) || is_in(found[0].status, directories))) {
+    if (found.size() == 1 && (is_number(word) || Place(directories).has(found[0].status))) {
         return std::move(found[0]);
     }
     return std::nullopt;

@@ -47,6 +47,7 @@ control::Status own_status(const TierDirectories &directories, const std::string
     status.job = job;
     status.directory = directories.fast;
     status.slow_directory = directories.slow;
+    status.identities = directories.identities();
     status.host = host_name();
     status.phase = phase;
     status.launcher_pid = getpid();

@@ -266,6 +266,15 @@ bool directory_exists(const fs::path &path)
     return false;
 }
 
+std::optional<std::string> identity_of(const fs::path &path)
+{
+    struct stat status;
+
+    return ::stat(path.c_str(), &status) == 0
+               ? std::optional(fmt::format("{}:{}", status.st_dev, status.st_ino))
+               : std::nullopt;
+}
+
 void require_own(const fs::path &path, std::string_view what)
 {
     struct stat status;

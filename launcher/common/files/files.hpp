@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,6 +78,10 @@ bool path_exists(const std::filesystem::path &path);
 /* Returns false if no accessible directory has this name. Throws Error if that cannot be found
  * out: a caller that believes a directory missing may start over although it has content. */
 bool directory_exists(const std::filesystem::path &path);
+
+/* Returns the device and the inode number of the file: the same under all its names on this
+ * host, until it is removed. Nothing if there is no such file, or it cannot be accessed. */
+std::optional<std::string> identity_of(const std::filesystem::path &path);
 
 /* Throws Error of code EPERM if the effective user does not own the path. */
 void require_own(const std::filesystem::path &path, std::string_view what);

@@ -373,6 +373,7 @@ Store::Store(fs::path directory)
                        directory_.string());
     }
     require_own(directory_, "checkpoint directory");
+    identity_ = identity_of(directory_).value_or("");
 }
 
 Store Store::create(fs::path directory)

@@ -72,6 +72,8 @@ class Store
     static Store create(std::filesystem::path directory);
 
     const std::filesystem::path &directory() const { return directory_; }
+    /* Returns identity_of() the directory when it was opened. */
+    const std::string &identity() const { return identity_; }
 
     /* Return the names of all jobs, sorted, and the state of a job; nothing if job.json is
      * missing. */
@@ -137,6 +139,7 @@ class Store
                               std::string_view rest) const;
 
     std::filesystem::path directory_;
+    std::string identity_;
 };
 
 /* Returns why a piece is not complete in the directory of its checkpoint, judged by its size,

@@ -121,6 +121,18 @@ bool TierDirectories::contains(const fs::path &directory) const
            (has_slow() && fs::equivalent(slow, directory, error));
 }
 
+std::vector<std::string> TierDirectories::identities() const
+{
+    std::vector<std::string> all;
+
+    for (const fs::path &directory : {fast, slow}) {
+        if (auto identity = identity_of(directory)) {
+            all.push_back(std::move(*identity));
+        }
+    }
+    return all;
+}
+
 std::optional<Tiers> Tiers::open(const TierDirectories &directories)
 {
     Tiers tiers(directories);

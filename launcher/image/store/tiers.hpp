@@ -34,6 +34,8 @@ struct TierDirectories {
     bool name(const std::filesystem::path &directory) const;
     /* Whether `directory` is one of the two, even under another name. */
     bool contains(const std::filesystem::path &directory) const;
+    /* Returns identity_of() each that exists. */
+    std::vector<std::string> identities() const;
 };
 
 /* All copies of the checkpoint with one number. */
