@@ -11,6 +11,7 @@
 #include "common/invariant.hpp"
 #include "world/dynamic_library.hpp"
 #include "world/info_list.hpp"
+#include "world/rank_environment.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -388,6 +389,13 @@ void add_sizes(InfoList &info, const World &world)
     info.add_number(PMIX_NODEID, static_cast<std::uint32_t>(world.own_node));
 }
 
+/* Whether there are more ranks on this node than processors. Open MPI's ranks then yield their
+ * processor while they wait. */
+bool shares_processors(const World &world)
+{
+    return world.here().ranks.size() > usable_processors();
+}
+
 template <typename Library>
 InfoList describe(const Library &library, const World &world)
 {
@@ -401,6 +409,9 @@ InfoList describe(const Library &library, const World &world)
     info.add_rank(PMIX_LOCALLDR, static_cast<pmix_rank_t>(local.front()));
     info.add_expression(PMIX_NODE_MAP, expression(library.generate_regex, hosts_of(world)));
     info.add_expression(PMIX_PROC_MAP, expression(library.generate_ppn, ranks_of(world)));
+    if (shares_processors(world)) { /* Open MPI 5.0 does not look at the value */
+        info.add_flag(PMIX_NODE_OVERSUBSCRIBED, true);
+    }
     info.add_text(PMIX_TMPDIR, world.directory);
     info.add_text(PMIX_NSDIR, world.directory);
     for (std::size_t node = 0; node < world.nodes.size(); node++) {
@@ -422,9 +433,12 @@ std::vector<std::string> open_mpi_variables(const World &world, int rank, std::s
             fmt::format("OMPI_COMM_WORLD_LOCAL_RANK={}", local),
             fmt::format("OMPI_COMM_WORLD_NODE_RANK={}", local),
             fmt::format("OMPI_UNIVERSE_SIZE={}", world.size()),
+            /* Open MPI 4.1; 5.0 has it from describe() */
+            fmt::format("OMPI_MCA_mpi_oversubscribe={}", shares_processors(world) ? 1 : 0),
             /* Without these Open MPI 4.1 regards a process that orted has not started as the
-             * only one of its job. Open MPI 5.0 does not read them. */
-            "OMPI_MCA_schizo=^orte", "OMPI_MCA_ess=pmi"};
+             * only one of its job, in a batch job too: it asks the other components about
+             * launchers. Open MPI 5.0 does not read them. */
+            "OMPI_MCA_schizo=ompi", "OMPI_MCA_ess=pmi"};
 }
 
 } // namespace

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rank_environment.cpp - lists of variables.
+ * rank_environment.cpp - lists of variables, and the processors of this node.
  */
 #include "world/rank_environment.hpp"
 
+#include <array>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string_view>
 
@@ -13,6 +15,7 @@ extern "C" {
 #include "base/launcher_variables.h"
 }
 
+#include <sched.h>
 #include <unistd.h>
 
 namespace ckpt::world
@@ -57,6 +60,16 @@ bool uses_mpich(const std::vector<std::string> &environment)
         }
     }
     return library.starts_with("libmpi.so.12") || library.starts_with("libmpich.");
+}
+
+std::size_t usable_processors()
+{
+    std::array<cpu_set_t, 8> processors{}; /* as many as Linux can have */
+
+    if (sched_getaffinity(0, sizeof processors, processors.data()) != 0) {
+        return std::numeric_limits<std::size_t>::max(); /* not known: none is yielded */
+    }
+    return static_cast<std::size_t>(CPU_COUNT_S(sizeof processors, processors.data()));
 }
 
 } // namespace ckpt::world

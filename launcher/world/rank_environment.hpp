@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rank_environment.hpp - the environment of the ranks of a world, as lists of "NAME=VALUE".
+ * rank_environment.hpp - the environment of the ranks of a world, as lists of "NAME=VALUE", and
+ * what it depends on.
  */
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -21,5 +23,8 @@ std::vector<std::string> merged(const std::vector<std::string> &variables,
 /* Whether ranks with this environment load MPICH. Otherwise they load Open MPI
  * (mpi-plugin/lower/library.c). */
 bool uses_mpich(const std::vector<std::string> &environment);
+
+/* Returns how many processors this process, and so the ranks of its node, may use. */
+std::size_t usable_processors();
 
 } // namespace ckpt::world

@@ -23,6 +23,7 @@ static const struct {
     {"OMPI_MCA_ess", "ORTE: how this process finds its launch, its job and rank"},
     {"OMPI_MCA_pmix", "which PMIx components ORTE's server can serve"},
     {"OMPI_MCA_schizo", "for which launcher the process takes itself"},
+    {"OMPI_MCA_mpi_oversubscribe", "whether a node has more ranks than processors"},
     {"OMPI_MCA_initial_wdir", "ORTE: where the launch began"},
     {"OMPI_MCA_shmem_RUNTIME_QUERY_hint", "ORTE: what its daemon has found"},
     {"OMPI_COMM_WORLD_", "this process's rank and place"},
