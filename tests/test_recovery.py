@@ -13,9 +13,8 @@ import pytest
 from ckpttest import non_mpi, processes, programs, realprograms, recoveries
 from ckpttest.lab import Lab
 from ckpttest.mpis import OPENMPI4
-from ckpttest.settings import APPS
+from ckpttest.settings import APPS, FULL
 
-FULL = os.environ.get("CKPT_TEST_FULL", "") == "1"
 PROGRAMS = [("hdf5", False), ("lammps2", True)]  # with mpirun or without
 if FULL:  # several minutes more
     PROGRAMS += [("lammps2", False), ("hdf5", True)]
@@ -58,6 +57,20 @@ def test_all_ranks_go_back_in_place(lab, victim):
         assert after["agent_pid"] == before["agent_pid"]
         assert after["in_place"]["number"] == number
         assert after["failures"] == before["failures"] + 1
+        job.wait_for(program.progress)
+    recoveries.is_right(lab, job)
+
+
+def test_mpi_files_are_written_back(lab):
+    """Shared pointers, pending accesses and a split collective go back with the files."""
+    program = programs.files(0, stop_file=lab.work / "stop")
+    job = start(lab, program)
+    job.wait_for(program.progress)
+    non_mpi.save(lab)
+    recoveries.await_copies(lab, job)
+    for victim in (1, 0):
+        kill_one(lab, job, victim)
+        job.wait_for(recoveries.RECOVERED)
         job.wait_for(program.progress)
     recoveries.is_right(lab, job)
 

@@ -43,6 +43,12 @@ bool is_mapped_file(const ckpt_region &region)
     return region.kind == CKPT_REGION_FILE || region.kind == CKPT_REGION_FILE_SHARED;
 }
 
+bool is_unchangeable(const ckpt_region &region)
+{
+    return region.kind == CKPT_REGION_FILE && region.device == 0 &&
+           region.mode == CKPT_REGION_UNCHANGEABLE;
+}
+
 [[noreturn]] void refuse_memory(const RankImage &image, const ckpt_region &region,
                                 ckpt_refusal identity, std::string_view what)
 {
@@ -157,7 +163,7 @@ void require_unchanged_files(const RankImage &image, pid_t pid)
     const std::int64_t made = start_of(pid) - second;
     std::set<std::string_view> seen;
     for (const ckpt_region &region : image.regions) {
-        if (!is_mapped_file(region)) {
+        if (!is_mapped_file(region) || is_unchangeable(region)) {
             continue;
         }
         const std::string path = image.text(region.path);

@@ -45,6 +45,10 @@ enum ckpt_region_kind {
                                          the payload of the file, not memory of the program */
 };
 
+/* In the mode of a FILE region of device 0: no process can change the file. It never had a name,
+ * and no process has it open. */
+#define CKPT_REGION_UNCHANGEABLE 1u
+
 /* In the inode of a shared region: System V memory; the lower bits are its id. */
 #define CKPT_REGION_SYSTEM_V ((uint64_t)1 << 32)
 
@@ -58,7 +62,7 @@ struct ckpt_region {
     uint32_t kind;       /* enum ckpt_region_kind */
     ckpt_string_t path;  /* file kinds: absolute path; else name or 0 */
     uint16_t mode;       /* SHARED: permissions of a file that has a name, or of
-                            System V memory (with SHM_DEST) */
+                            System V memory (with SHM_DEST); FILE: CKPT_REGION_UNCHANGEABLE, or 0 */
     uint16_t sharers;    /* number of ranks of the node that have the file, if it is shared
                             memory of several ranks; the agent fills this in */
 };

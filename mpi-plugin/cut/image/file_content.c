@@ -266,6 +266,29 @@ int ckpt_file_content_save(struct ckpt_failure *failure)
     return for_each(save_share, failure);
 }
 
+static void mark_share(const struct ckpt_file_share *share, struct ckpt_region *regions,
+                       size_t count)
+{
+    const uint64_t start = (uint64_t)(uintptr_t)share->bytes;
+
+    for (size_t i = 0; i < count && share->bytes != NULL; i++) {
+        if (regions[i].kind == CKPT_REGION_FILE && regions[i].start >= start &&
+            regions[i].start - start < share->size) {
+            CKPT_INVARIANT(regions[i].device == 0); /* the file has no name */
+            regions[i].mode = CKPT_REGION_UNCHANGEABLE;
+        }
+    }
+}
+
+void ckpt_file_content_mark(struct ckpt_region *regions, size_t count)
+{
+    struct ckpt_handle *handle = ckpt_live(CKPT_FILE);
+
+    for (; handle != NULL; handle = ckpt_live_next(handle)) {
+        mark_share(&((MPI_File)handle)->open->share, regions, count);
+    }
+}
+
 void ckpt_file_content_release(void)
 {
     struct ckpt_handle *handle = ckpt_live(CKPT_FILE);

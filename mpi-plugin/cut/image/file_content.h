@@ -13,6 +13,9 @@
 #define CKPT_FILE_CONTENT_H
 
 #include "ckpt/failure.h"
+#include "ckpt/snapshot.h"
+
+#include <stddef.h>
 
 /*
  * Flushes this node's writes to the file, so that other nodes see them. Called
@@ -24,6 +27,10 @@ int ckpt_file_content_flush(struct ckpt_failure *failure);
 /* Copies this rank's shares. Called before the memory regions are listed.
  * Returns 0 or -errno with a reason. Context: quiesced. */
 int ckpt_file_content_save(struct ckpt_failure *failure);
+
+/* Marks those regions of a process image that are shares: nobody changes the unnamed files behind
+ * them. regions: by ascending address. Context: quiesced. */
+void ckpt_file_content_mark(struct ckpt_region *regions, size_t count);
 
 /* Frees the memory of the shares. Context: any. */
 void ckpt_file_content_release(void);

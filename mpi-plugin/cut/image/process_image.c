@@ -130,6 +130,9 @@ static int list_regions(int excluded_count, struct ckpt_failure *failure)
     }
     error = ckpt_regions_scan(&arena, excluded, (size_t)excluded_count,
                               &regions, &count, failure);
+    if (error == 0) {
+        ckpt_file_content_mark(regions, count);
+    }
     for (int i = 0; i < more && error == 0; i++) {
         insert(regions, &count, &described[i]);
     }
