@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from ckpttest import inputs, pmix, processes, programs, slurm
+from ckpttest import inputs, pmix, processes, programs, recoveries, slurm
 from ckpttest.settings import APPS, INSTALL, TOP
 
 SCRIPTS = TOP / "docs/slurm"
@@ -148,6 +148,32 @@ def test_standard_input(place, cluster):
     steps = [int(line.split()[1]) for line in job.lines if line.startswith("step")]
     assert set(steps) == set(range(lines))
     assert job.lines[-1].startswith(f"OK {lines} lines"), job.lines[-1]
+
+
+@pytest.mark.parametrize(
+    "launcher, options",
+    [
+        ("-- mpirun", ["--nodelist=n1", "--ntasks=2"]),
+        ("-- mpirun", ["--nodes=2", "--ntasks-per-node=1"]),
+        ("--ranks 2 --", ["--nodelist=n1", "--ntasks=2"]),
+    ],
+    ids=["mpirun", "mpirun-nodes", "alone"],
+)
+def test_a_rank_dies(place, cluster, launcher, options):
+    """The job recovers in place, twice, and Slurm does not notice."""
+    here = place()
+    words = " ".join(map(str, here.words()))
+    run = f"ckpt run --keep-copies yes --interval 0 {launcher} {words}"
+    job = here.submit_line(run, *options)
+    for recovery in (1, 2):
+        go_further(here, job)
+        cluster.save_with_copies(here.directory, f"app-{job.number}")
+        cluster.kill_a_rank("app")
+        job.wait_for(recoveries.RECOVERED, count=recovery)
+    go_further(here, job)
+    here.end(job)
+    assert job.facts()["Restarts"] == "0"
+    assert not any(" restart " in line for line in job.lines), job.lines
 
 
 def test_two_commands_of_one_job(place):

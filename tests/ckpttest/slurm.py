@@ -2,6 +2,7 @@
 """slurm.py - a private Slurm on the nodes of cluster.py: munge, slurmctld and a slurmd for each
 node, with all their files in one directory. Needs root."""
 
+import json
 import os
 import re
 import shlex
@@ -202,6 +203,16 @@ class Slurm:
         """Waits until the checkpoint is committed."""
         manifest = Path(directory, "ckpt", job, f"{number:06}", "manifest.json")
         _wait_until(manifest.exists, lambda: f"{manifest} is there")
+
+    def save_with_copies(self, directory, job):
+        """Takes a checkpoint of a job on n1; returns when copies of its ranks are kept."""
+        self.run("ckpt", "checkpoint", job, directory=directory)
+
+        def kept():
+            (status,) = json.loads(self.run("ckpt", "status", job, "--json", directory=directory))
+            return status["in_place"]["kept"] == status["last"]["number"]
+
+        _wait_until(kept, lambda: f"{job} keeps copies")
 
     def kill_a_rank(self, program):
         """Sends SIGKILL to one process of a program, on whatever node."""
