@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Messages of more bytes than an int can count, under way at a checkpoint."""
 
-import os
 
 import pytest
 
 from ckpttest import non_mpi
 from ckpttest.programs import Program
-from ckpttest.settings import APPS
+from ckpttest.settings import APPS, FULL
 
 SIZE = 2362232014  # bytes: 2.2 GiB and a bit
 # The kinds of sends and receives, with the protocol of the checkpoint.
@@ -23,7 +22,7 @@ KINDS = {
     "partitioned": "sns",
 }
 # Each takes 5 to 15 GiB and 10 to 60 s.
-CHOSEN = KINDS if os.environ.get("CKPT_TEST_FULL") else ("probed",)
+CHOSEN = KINDS if FULL else ("probed",)
 
 pytestmark = pytest.mark.xdist_group("large messages")  # one at a time
 

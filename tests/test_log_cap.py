@@ -11,6 +11,7 @@ import pytest
 
 from ckpttest import non_mpi, replays, windows
 from ckpttest.lab import POLL
+from ckpttest.settings import FULL
 
 # The ranks wait without pause: parallel tests would take each other's processor time.
 pytestmark = pytest.mark.xdist_group("independent")
@@ -20,7 +21,6 @@ JOB = f"cap-{os.getpid()}"  # ckpt finds jobs of a name wherever they are
 MEBIBYTE = 1 << 20
 LIMIT = 32 * MEBIBYTE  # bytes of a log: half of its capacity
 MOST_COPIES = 4  # independent checkpoints of a rank
-FULL = os.environ.get("CKPT_TEST_FULL", "") == "1"
 
 
 @pytest.fixture(name="expected", scope="module")

@@ -3,7 +3,9 @@
 and restarted three times in a row."""
 
 import pytest
-from test_probes import FULL, ROUNDS, Gate
+from test_probes import ROUNDS, Gate
+
+from ckpttest.settings import FULL
 
 # Probes with state that must cross the cut; each must be saved without a stop.
 PROBES = [

@@ -5,13 +5,12 @@ MPICH 5.0 (wheels of PyPI), with MPI features in use at the checkpoint.
 With CKPT_TEST_FULL=1, every probe that can be saved crosses between every pair.
 """
 
-import os
 
 import pytest
 
 from ckpttest import mpis, probes, programs
+from ckpttest.settings import FULL
 
-FULL = os.environ.get("CKPT_TEST_FULL", "") == "1"
 
 
 @pytest.fixture

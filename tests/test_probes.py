@@ -2,14 +2,13 @@
 """Each MPI feature in the middle of a checkpoint: restarted twice in a row, and some also resumed.
 With CKPT_TEST_FULL=1 all are resumed, and restarted five times."""
 
-import os
 import re
 
 import pytest
 
 from ckpttest import probes, refusals
+from ckpttest.settings import FULL
 
-FULL = os.environ.get("CKPT_TEST_FULL", "") == "1"
 ROUNDS = 5 if FULL else 2
 
 

@@ -11,14 +11,13 @@ import re
 import pytest
 
 from ckpttest import replays, windows
-from ckpttest.settings import TOP
+from ckpttest.settings import FULL, TOP
 
 # The ranks wait without pause: parallel tests would take each other's processor time.
 pytestmark = pytest.mark.xdist_group("independent")
 
 RANKS = 3
 JOB = f"faults-{os.getpid()}"  # ckpt finds jobs of a name wherever they are
-FULL = os.environ.get("CKPT_TEST_FULL", "") == "1"
 DIRECT = ("--windows", "direct")
 
 # (steps, size, way) of programs that often pass the places.

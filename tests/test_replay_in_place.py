@@ -4,7 +4,6 @@ which stay processes (docs/recovery.md). The result equals that of a run without
 
 With CKPT_TEST_FULL=1, each program runs with all of its options, and without mpirun and with it."""
 
-import os
 import random
 import re
 
@@ -12,12 +11,12 @@ import pytest
 
 from ckpttest import non_mpi, recoveries, replays
 from ckpttest.mpis import OPENMPI4, OPENMPI5
+from ckpttest.settings import FULL
 
 # The ranks wait without pause: parallel tests would take each other's processor time.
 pytestmark = pytest.mark.xdist_group("independent")
 
 MPIS = [mpi for mpi in (OPENMPI4, OPENMPI5) if mpi.installed]
-FULL = os.environ.get("CKPT_TEST_FULL", "") == "1"
 RANKS = 3
 OFTEN = ("stencil --mode=lock", "work_queue --shared", "hash_table", "shared_bytes")
 PROGRAMS = [way for way in replays.WAYS if FULL or way in OFTEN]

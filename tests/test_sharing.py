@@ -5,7 +5,7 @@ import pytest
 
 from ckpttest import programs
 from ckpttest.programs import Program
-from ckpttest.settings import APPS
+from ckpttest.settings import APPS, FULL
 
 
 def shared(lab, name=None):
@@ -29,7 +29,8 @@ def run_through(lab, program, saves, **settings):
 
 
 @pytest.mark.parametrize(
-    "method, codec", [("stop", "none"), ("memory", "zstd"), ("cow", "lz4"), ("cll", "auto")]
+    "method, codec",
+    [("memory", "zstd"), ("cll", "auto")] + [("stop", "none"), ("cow", "lz4")] * FULL,
 )
 def test_each_rank_gets_its_memory_back(lab, native, method, codec):
     program = programs.lammps(600)

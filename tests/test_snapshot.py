@@ -7,10 +7,10 @@ import time
 
 import pytest
 from test_agent import survive_agent_in_a_checkpoint
-from test_probes import FULL, ROUNDS, Gate
+from test_probes import ROUNDS, Gate
 
 from ckpttest import processes, programs
-from ckpttest.settings import TIMEOUT
+from ckpttest.settings import FULL, TIMEOUT
 
 METHODS = ["memory", "cow", "cll"]
 

@@ -12,9 +12,8 @@ import time
 import pytest
 
 from ckpttest import inputs, mpis, non_mpi, processes, programs
-from ckpttest.settings import TIMEOUT, TUNE
+from ckpttest.settings import FULL, TIMEOUT, TUNE
 
-FULL = os.environ.get("CKPT_TEST_FULL", "") == "1"
 LINES = 4000
 SEED = random.randrange(1000000)  # a failing test shows it
 

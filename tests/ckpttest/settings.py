@@ -15,6 +15,9 @@ MPIRUN = shutil.which("mpirun.openmpi") or "mpirun"
 OPENMPI5 = BUILD / "ompi5"
 MPICH5 = Path(os.environ.get("CKPT_TEST_MPICH", BUILD / "mpich5"))
 
+# Whether the tests run that take minutes, and whose code paths others cover.
+FULL = os.environ.get("CKPT_TEST_FULL", "") == "1"
+
 # Seconds after which a test gives up waiting for something that ends by itself.
 TIMEOUT = float(os.environ.get("CKPT_TEST_TIMEOUT", "120"))
 
