@@ -29,34 +29,34 @@ def proportional(pid):
 
 
 class Watch:
-    """Records the peak memory of a job's processes, until end()."""
+    """A context in which a thread records the peak memory of groups of processes."""
 
-    def __init__(self, lab, agent, ranks):
-        self.lab, self.agent, self.ranks = lab, agent, ranks
-        self.most = {"agent": 0, "ranks and copies": 0}
+    def __init__(self, groups):
+        """groups: a function that returns {name of a group: its process ids}."""
+        self.groups = groups
+        self.most = {}  # name of a group -> bytes
         self.ends = threading.Event()
         self.thread = threading.Thread(target=self.run)
-        self.thread.start()
 
     def look(self):
         """Takes one sample."""
-        copies = processes.frozen_copies(self.lab.work)
-        now = {
-            "agent": proportional(self.agent),
-            "ranks and copies": sum(map(proportional, [*self.ranks, *copies])),
-        }
-        self.most = {name: max(self.most[name], now[name]) for name in now}
+        for name, pids in self.groups().items():
+            now = sum(map(proportional, pids))
+            self.most[name] = max(self.most.get(name, 0), now)
 
     def run(self):
-        """Takes samples until end()."""
+        """Takes samples until the context ends."""
         while not self.ends.wait(SAMPLE):
             self.look()
 
-    def end(self):
-        """Stops; returns the peaks."""
+    def __enter__(self):
+        self.look()
+        self.thread.start()
+        return self
+
+    def __exit__(self, *error):
         self.ends.set()
         self.thread.join()
-        return self.most
 
 
 def measure(directory, method, options):
@@ -74,13 +74,16 @@ def measure(directory, method, options):
         job.wait_for(program.progress, timeout=LIMIT)
         (status,) = lab.ckpt_json("status", job.pid)
         ranks = processes.ranks_of(job.pid)
-        watch = Watch(lab, status["agent_pid"], ranks)
-        watch.look()
-        before = dict(watch.most)
-        saved = lab.checkpoint(job, timeout=LIMIT)
-        during = watch.end()
+
+        def groups():
+            copies = processes.frozen_copies(lab.work)
+            return {"agent": [status["agent_pid"]], "ranks and copies": [*ranks, *copies]}
+
+        with Watch(groups) as watch:
+            before = dict(watch.most)
+            saved = lab.checkpoint(job, timeout=LIMIT)
         job.kill()
-        return {"before": before, "during": during, "saved": saved}
+        return {"before": before, "during": watch.most, "saved": saved}
     finally:
         lab.close()
 
