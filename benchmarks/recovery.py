@@ -16,11 +16,12 @@ from ckpttest.settings import BUILD
 LIMIT = 60  # seconds
 RESTARTED = r"restart \d+ of"
 COPIES = ["--keep-copies", "yes"]
+HOT = [*COPIES, "--standby", "yes"]
 NONE = ["--keep-copies", "no"]
 # What the table compares: the launcher, and the options for recovery in place.
 KINDS = {
-    "hot, ckpt-launch": ("ckpt-launch", [*COPIES, "--standby", "yes"]),
-    "hot, mpirun": ("mpirun", [*COPIES, "--standby", "yes"]),
+    "hot, ckpt-launch": ("ckpt-launch", HOT),
+    "hot, mpirun": ("mpirun", HOT),
     "in place, ckpt-launch": ("ckpt-launch", COPIES),
     "in place, mpirun": ("mpirun", COPIES),
     "restart, ckpt-launch": ("ckpt-launch", NONE),
@@ -57,7 +58,7 @@ def saved_job(lab, program, kind):
         job.wait_for(program.progress, timeout=LIMIT)
         non_mpi.save(lab)
         if is_in_place(kind):
-            what = "standby" if "--standby" in KINDS[kind][1] else "kept"
+            what = "standby" if KINDS[kind][1] == HOT else "kept"
             recoveries.await_copies(lab, job, what)
         yield job
     finally:
