@@ -214,6 +214,7 @@ static int make_copy(struct ckpt_message *message, struct ckpt_frozen_copy *copy
         error = ckpt_unsound_refuse(failure);
     }
     ckpt_threads_thaw();
+    ckpt_runtime_hold_memory();
     message->as.cow_snapshot.pid = (uint64_t)copy->pid;
     message->as.cow_snapshot.snapshot = (uint64_t)(uintptr_t)snapshot;
     return error;

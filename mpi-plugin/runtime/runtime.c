@@ -6,6 +6,7 @@
 
 #include "base/invariant.h"
 #include "lower/launch_environment.h"
+#include "process/memory_holder.h"
 #include "runtime/crossing.h"
 
 #include <errno.h>
@@ -75,6 +76,20 @@ const char *ckpt_runtime_getenv(const char *name)
         }
     }
     return NULL;
+}
+
+int ckpt_runtime_may_come_back(void)
+{
+    const char *choice = ckpt_runtime_getenv("CKPT_KEEP_COPIES");
+
+    return choice != NULL && strcmp(choice, "no") != 0;
+}
+
+void ckpt_runtime_hold_memory(void)
+{
+    if (ckpt_runtime_may_come_back()) {
+        (void)ckpt_memory_holder_start(); /* without one the process ends later */
+    }
 }
 
 static void copy_environment(char *const *from)

@@ -58,6 +58,14 @@ void ckpt_runtime_give_up(const struct ckpt_failure *failure) __attribute__((nor
 char *const *ckpt_runtime_environment(void);
 const char *ckpt_runtime_getenv(const char *name);
 
+/* Returns 1 if this rank may come back in place, from a frozen copy that its agent keeps
+ * (docs/recovery.md). Context: any. */
+int ckpt_runtime_may_come_back(void);
+
+/* If this rank may come back, its end is not to take the time that its memory takes: starts a
+ * holder of the memory. Context: normal or quiesced, in the leader. */
+void ckpt_runtime_hold_memory(void);
+
 /* Writes the path of one of our programs (ckpt-host, ckptd). Context: any. */
 void ckpt_runtime_tool(char *path, size_t size, const char *name);
 

@@ -33,14 +33,6 @@ static int missing_function(void)
     return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 
-/* Whether this rank may come back in place, from a frozen copy that its agent keeps. */
-static int is_kept(void)
-{
-    const char *choice = ckpt_runtime_getenv("CKPT_KEEP_COPIES");
-
-    return choice != NULL && strcmp(choice, "no") != 0;
-}
-
 static void fill_table(const char *library)
 {
     uint32_t i;
@@ -63,7 +55,7 @@ static void fill_table(const char *library)
     ckpt_lower.armed = &ckpt_checkpoint.armed;
     ckpt_lower.open = &ckpt_rank_cut_open;
     ckpt_lower.last_words = ckpt_components_last_words();
-    ckpt_lower.stops_alone = is_kept();
+    ckpt_lower.stops_alone = ckpt_runtime_may_come_back();
 }
 
 int ckpt_load(char *const environment[], uint64_t vdso, struct ckpt_failure *failure)

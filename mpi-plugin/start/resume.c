@@ -31,6 +31,7 @@
 #include "memory/advice.h"
 #include "memory/lazy_pages.h"
 #include "runtime/crossing.h"
+#include "runtime/runtime.h"
 #include "runtime/state.h"
 #include "start/rebuild.h"
 #include "start/world.h"
@@ -41,6 +42,7 @@
 #include "task/credentials.h"
 #include "task/deadline.h"
 #include "process/descriptor_room.h"
+#include "process/memory_holder.h"
 #include "task/interrupted.h"
 #include "task/memory_policy.h"
 #include "task/pending.h"
@@ -185,6 +187,7 @@ void ckpt_resume(struct ckpt_resume_info *info)
     ckpt_threads_repair_leader(); /* before the lower half's libc */
     ckpt_process_id_restore();
     ckpt_descriptor_room_gone();
+    ckpt_memory_holder_gone();
     ckpt_lazy_pages_begin(info->lazy_faults, info->page_server);
     ckpt_discard_restarted();
     ckpt_files_resume(); /* the streams are the new launcher's */
@@ -195,6 +198,9 @@ void ckpt_resume(struct ckpt_resume_info *info)
     (void)ckpt_sys_munmap((void *)(uintptr_t)info->retained_start,
                           info->retained_end - info->retained_start);
     ckpt_threads_thaw();
+    if (!ckpt_non_mpi) {
+        ckpt_runtime_hold_memory();
+    }
     ckpt_lazy_pages_running();
     ckpt_world_go_on(blocks_signal(), FAILED);
 }

@@ -25,6 +25,7 @@
 #include "link/agent_link.h"
 #include "link/rank_page.h"
 #include "runtime/crossing.h"
+#include "runtime/runtime.h"
 #include "runtime/thread_context.h"
 #include "runtime/uncovered.h"
 #include "sys/syscall.h"
@@ -223,6 +224,7 @@ static void freeze(const struct ckpt_message *order)
     if (copy.connection >= 0) {
         ckpt_sys_close(copy.connection);
     }
+    ckpt_runtime_hold_memory();
 }
 
 /* Obeys WATCH: gives the agent a userfaultfd that notes which pages are written. The agent has
