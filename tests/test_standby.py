@@ -18,9 +18,9 @@ def lab_with_library(request, tmp_path):
     yield from recoveries.labs_in_way(tmp_path, request.param)
 
 
-def standing_job(lab, program):
+def standing_job(lab, program, **settings):
     """Starts a job whose copies stand by, at its first checkpoint."""
-    job = recoveries.start(lab, program, options=STANDBY, mpirun=lab.has_mpirun)
+    job = recoveries.start(lab, program, options=STANDBY, mpirun=lab.has_mpirun, **settings)
     job.wait_for(program.progress)
     non_mpi.save(lab)
     recoveries.await_copies(lab, job, "standby")
@@ -121,6 +121,15 @@ def test_a_new_checkpoint_has_other_copies(lab):
     assert processes.wait_until_gone(former, 60)
     recoveries.await_copies(lab, job, "standby")
     assert kill_one(lab, job, 0) == 2
+    recoveries.is_right(lab, job)
+
+
+def test_other_copies_take_the_place_of_late_ones(lab):
+    """The processors may be too busy for a copy to begin MPI in time."""
+    program = programs.traffic(0, 2, lab.work / "stop")
+    job = standing_job(lab, program, CKPT_FAULT="standby-late")
+    assert log_of(lab).count("no copies stand by: the copies do not come to stand") == 1
+    assert kill_one(lab, job, 1) == 1
     recoveries.is_right(lab, job)
 
 

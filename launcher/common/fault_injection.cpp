@@ -63,6 +63,7 @@ constexpr std::string_view known_faults[] = {
     "agent-at-change",    /* the agent dies when a copy lives, before it tells the survivors */
     "survivor-at-change", /* a survivor dies before it is told to change worlds, a copy lives */
     "copy-refuses",       /* a copy does not come to life, and stays as it is */
+    "standby-late",       /* copies have no time to come to stand */
     "agent-at-thaw",      /* the agent dies when files are back, and no copy lives */
     "agent-at-watched",   /* the agent dies when a rank has made a userfaultfd */
     "agent-at-fault",     /* the agent dies when a rank waits to write (cll) */

@@ -69,7 +69,8 @@ Recovery::Recovery(EventLoop &loop, LocalNode &local, const Settings &settings, 
                [this](const world::World &world) { partners_.registers(world); },
                [this](const world::FencePart &part) { partners_.fence(part); },
                [this](const std::string &name) { partners_.forget(name); }}),
-      standby_(loop, worlds_, [this](pid_t copy) { local_.note_segments(copy); }),
+      standby_(loop, worlds_,
+               {[this](pid_t copy) { local_.note_segments(copy); }, [this] { stand_again(); }}),
       replay_(loop, local, worlds_, replay_hooks()), timer_(loop, [this] {
           is_overdue_ = phase_ == Phase::ending;
           trouble_ = phase_ == Phase::awaiting
@@ -200,6 +201,7 @@ void Recovery::committed()
     }
     find_library();
     standby_.end(); /* copies of the checkpoint before */
+    late_ = 0;
     if (library_.empty() && settings_.keeps_copies && settings_.keeps_only_with_room) {
         local_.kept_copies().are_of_no_use(no_library);
         local_.kept_copies().drop(no_library);
@@ -216,6 +218,14 @@ void Recovery::twins_made()
 {
     wants_standby_ = settings_.stands_by && !library_.empty() && !is_stopped_ &&
                      !partners_.follows() && hooks_.nodes().size() == 1;
+}
+
+/* The processors may have been too busy. */
+void Recovery::stand_again()
+{
+    if (!is_under_way() && ++late_ < most_attempts) {
+        local_.make_twins();
+    }
 }
 
 /* Second copies begin MPI while the ranks run, but not while another world is entered. */

@@ -153,6 +153,7 @@ class Recovery
     void failed(const std::string &why);
     void lead(int rank, std::unique_ptr<Thawing> thawing, Fd own);
     void stand_by();
+    void stand_again();
     void done();
     void tell_done();
     void end_copies() const;
@@ -175,6 +176,7 @@ class Recovery
     std::optional<PressureWatch> pressure_;
     Standby standby_;
     bool wants_standby_ = false; /* second copies can stand as soon as there is a world */
+    int late_ = 0;               /* how often copies of this checkpoint did not stand in time */
     ReplayInPlace replay_;
     LoopTimer timer_; /* limit for an answer, for the old processes, and for the copies */
     Phase phase_ = Phase::idle;

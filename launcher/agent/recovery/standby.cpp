@@ -5,6 +5,7 @@
 #include "agent/recovery/standby.hpp"
 
 #include "common/error.hpp"
+#include "common/fault_injection.hpp"
 #include "common/invariant.hpp"
 #include "common/sockets/descriptor_passing.hpp"
 #include "image/memory/copy_packet.hpp"
@@ -33,9 +34,11 @@ constexpr auto longest_stand = std::chrono::seconds(10);
 
 } // namespace
 
-Standby::Standby(EventLoop &loop, WorldService &worlds, std::function<void(pid_t)> stands)
-    : loop_(loop), worlds_(worlds), stands_(std::move(stands)),
-      timer_(loop, [this] { trouble_ = "the copies do not come to stand"; })
+Standby::Standby(EventLoop &loop, WorldService &worlds, Hooks hooks)
+    : loop_(loop), worlds_(worlds), hooks_(std::move(hooks)), timer_(loop, [this] {
+          trouble_ = "the copies do not come to stand";
+          is_late_ = true;
+      })
 {
 }
 
@@ -64,7 +67,7 @@ void Standby::begin(KeptCopies::ByRank copies, std::uint64_t number, const std::
         for (const auto &[rank, copy] : copies) {
             start(rank, copy, name, std::move(world.environments.at(rank)));
         }
-        timer_.start(longest_stand);
+        timer_.start(fault_strikes("standby-late") ? std::chrono::seconds(0) : longest_stand);
     } catch (const std::exception &problem) {
         trouble_ = problem.what();
     }
@@ -96,7 +99,7 @@ void Standby::said(int rank)
         const auto packet = receive_copy_packet(copy.control.get());
         if (packet && packet->order.type == CKPT_COPY_STANDING && !copy.stands) {
             copy.stands = true;
-            stands_(copy.thawing->pid());
+            hooks_.stands(copy.thawing->pid());
             why.clear();
         } else if (packet) {
             why = fmt::format("rank {}: {}", rank, packet->text);
@@ -167,6 +170,9 @@ void Standby::look()
         spdlog::warn("no copies stand by: {}", trouble_);
         trouble_.clear();
         end();
+        if (std::exchange(is_late_, false)) {
+            hooks_.late();
+        }
     }
     std::erase_if(ending_, [this](const Ending &ending) {
         const bool is_over = std::ranges::none_of(

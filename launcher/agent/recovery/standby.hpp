@@ -36,9 +36,14 @@ class Standby
         std::map<int, Fd> controls;
     };
 
-    /* loop, worlds: must live longer. stands: is called with each copy that has come to stand.
-     * Context of all functions: normal, in the loop's thread. */
-    Standby(EventLoop &loop, WorldService &worlds, std::function<void(pid_t copy)> stands);
+    struct Hooks {
+        std::function<void(pid_t copy)> stands; /* it has come to stand */
+        /* Some copies have not come to stand in time. All of them end: others may do better. */
+        std::function<void()> late;
+    };
+
+    /* loop, worlds: must live longer. Context of all functions: normal, in the loop's thread. */
+    Standby(EventLoop &loop, WorldService &worlds, Hooks hooks);
     ~Standby();
     Standby(const Standby &) = delete;
     Standby &operator=(const Standby &) = delete;
@@ -86,8 +91,9 @@ class Standby
 
     EventLoop &loop_;
     WorldService &worlds_;
-    std::function<void(pid_t)> stands_;
+    Hooks hooks_;
     LoopTimer timer_; /* limit for the copies to come to stand */
+    bool is_late_ = false;
     std::map<int, Copy> copies_;
     std::shared_ptr<Owner> owner_;
     std::string world_;
