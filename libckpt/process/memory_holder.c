@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * memory_holder.c - clone(CLONE_VM) without a child: of two new processes the first ends at once, so
- * that the second becomes an orphan.
+ * memory_holder.c - clone(CLONE_VM) without a child: of two new processes the first ends at once,
+ * so that the second becomes an orphan.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -128,8 +128,8 @@ class Program
 
         std::memset(memory, 'a', pages * page);
         const int result = ckpt_memory_holder_start();
-        const bool is_ordered = write(said, &result, sizeof result) > 0 && read(go_[0], &byte, 1) == 1;
-        _exit(is_ordered ? work() : EXIT_FAILURE);
+        (void)!write(said, &result, sizeof result);
+        _exit(read(go_[0], &byte, 1) == 1 ? work() : EXIT_FAILURE);
     }
 
     pid_t pid_ = -1;
