@@ -231,7 +231,7 @@ def test_salloc(place, launcher):
     user does."""
     here = place()
     salloc = ["salloc", "--ntasks=2", "--nodelist=n1"]
-    run = ["ckpt", "run", "--name", "job", "--max-restarts", "1", "--"]
+    run = ["ckpt", "run", "--name", "job", "--max-restarts", "1", "--keep-copies", "no", "--"]
     job = here.start(*salloc, *run, *here.words(launcher))
     job.wait_for(here.program.progress)
     here.cluster.run("ckpt", "checkpoint", "job", directory=here.directory)
