@@ -10,7 +10,7 @@ import pytest
 from test_reproduction import FACTS, SCALE, SUBJECTS, run_of, saved
 
 from ckpttest.programs import Program
-from ckpttest.settings import APPS, TOP, environment
+from ckpttest.settings import APPS, TIMEOUT, TOP, environment
 from reproduction import (
     carry_out,
     costs,
@@ -290,7 +290,7 @@ def reproduce(*words):
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=5 * TIMEOUT,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
