@@ -4,34 +4,27 @@ restarts, under ckpt-launch and under mpirun, in turns."""
 
 import contextlib
 import os
+import shutil
 import signal
 import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable
 
 import report
-from ckpttest import non_mpi, recoveries, table
+from ckpttest import non_mpi, processes, recoveries, replays, table, windows
 from ckpttest.mpis import OPENMPI4, OPENMPI5
 from ckpttest.programs import Program
 from ckpttest.settings import BUILD
 
 LIMIT = 60  # seconds
+POLL = 0.0005
 RESTARTED = r"restart \d+ of"
+AGAIN = "another world is tried"  # says the agent
 COPIES = ["--keep-copies", "yes"]
 HOT = [*COPIES, "--standby", "yes"]
 NONE = ["--keep-copies", "no"]
-# What the table compares: the launcher, and the options for recovery in place.
-KINDS = {
-    "hot, ckpt-launch": ("ckpt-launch", HOT),
-    "hot, mpirun": ("mpirun", HOT),
-    "in place, ckpt-launch": ("ckpt-launch", COPIES),
-    "in place, mpirun": ("mpirun", COPIES),
-    "restart, ckpt-launch": ("ckpt-launch", NONE),
-    "restart, mpirun": ("mpirun", NONE),
-}
-
-
-def is_in_place(kind):
-    """Whether the ranks come back without a new launch."""
-    return KINDS[kind][1] != NONE
+ALONE = ["--protocol", "independent", *COPIES]
 
 
 def page_walk(mebibytes, ranks):
@@ -39,27 +32,72 @@ def page_walk(mebibytes, ranks):
     return Program("page_walk", [BUILD / "benchmarks/page_walk", mebibytes], ranks)
 
 
+def stencil(_, ranks):
+    """A program on windows; it has a few MiB."""
+    return windows.program("stencil", 10**8, 256, ranks=ranks, way=["--mode=lock"])
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What happens, and how it is answered."""
+
+    launcher: str
+    options: list  # of ckpt run; none: without ckpt
+    awaits: str = ""  # the copies: "kept", "standby"
+    back: str = recoveries.RECOVERED.pattern  # what ckpt run says when all go on
+    has_second: bool = False  # another rank dies while the copies come to life
+    program: Callable = page_walk
+
+
+def kinds_of(launcher):
+    """Returns what is compared with one launcher."""
+    return {
+        "start": Kind(launcher, []),
+        "hot": Kind(launcher, HOT, "standby"),
+        "in place": Kind(launcher, COPIES, "kept"),
+        "second failure": Kind(launcher, COPIES, "kept", has_second=True),
+        "one alone": Kind(launcher, ALONE, back=replays.IN_PLACE.pattern, program=stencil),
+        "restart": Kind(launcher, NONE, back=RESTARTED),
+    }
+
+
+KINDS = {
+    f"{name}, {launcher}": kind
+    for launcher in ("ckpt-launch", "mpirun")
+    for name, kind in kinds_of(launcher).items()
+    if (name, launcher) != ("start", "ckpt-launch")  # a start without ckpt needs mpirun
+}
+
+
 def command(lab, program, kind):
-    """Returns the options and the command line of a job of this kind."""
-    launcher, recovery = KINDS[kind]
-    options = ["--interval", "0", "--max-restarts", "1000", *recovery]
-    if launcher == "mpirun":
+    """Returns the options of ckpt run, and the command line, of a job of this kind."""
+    options = ["--interval", "0", "--max-restarts", "1000", *kind.options]
+    if kind.launcher == "mpirun":
         launch = [lab.mpirun, "--oversubscribe", "-np", program.ranks]
         return options, [*launch, *program.argv]
     return ["-n", program.ranks, *options], program.argv
 
 
+def await_checkpoint(lab, job, kind, ranks):
+    """Waits until a rank may die."""
+    if kind.program is stencil:
+        non_mpi.wait_until(
+            job, lambda: replays.is_replayable(non_mpi.status(lab) or {}, ranks)
+        )
+        return
+    non_mpi.save(lab)
+    if kind.awaits:
+        recoveries.await_copies(lab, job, kind.awaits)
+
+
 @contextlib.contextmanager
 def saved_job(lab, program, kind):
-    """Starts a job and takes a checkpoint; yields the job."""
+    """Starts a job and has it saved; yields the job."""
     options, words = command(lab, program, kind)
     job = non_mpi.start(lab, *words, options=options)
     try:
         job.wait_for(program.progress, timeout=LIMIT)
-        non_mpi.save(lab)
-        if is_in_place(kind):
-            what = "standby" if KINDS[kind][1] == HOT else "kept"
-            recoveries.await_copies(lab, job, what)
+        await_checkpoint(lab, job, kind, program.ranks)
         yield job
     finally:
         job.process.terminate()
@@ -67,30 +105,67 @@ def saved_job(lab, program, kind):
         assert recoveries.nobody_is_left(lab, job)  # the next job has the same name
 
 
+def kill_a_copy(lab):
+    """Kills a copy that comes to life, as soon as there is one."""
+    end = time.monotonic() + LIMIT
+    while time.monotonic() < end:
+        for pid in processes.started_with("CKPT_DIR", lab.environment()["CKPT_DIR"]):
+            with contextlib.suppress(OSError, ValueError):
+                words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+                os.kill(int(words[words.index(b"--thaw") + 1]), signal.SIGKILL)
+                return
+        time.sleep(POLL)
+    raise AssertionError("no copy comes to life")
+
+
 def seconds_to_progress(lab, job, program, kind, victim):
-    """Kills a rank; returns the seconds until there is progress after the recovery."""
+    """Kills a rank; returns the seconds until there is progress after the recovery. Returns nothing
+    if the second failure came too late."""
     ranks = non_mpi.wait_until(job, lambda: recoveries.ranks_of(lab))
     begin = time.monotonic()
     os.kill(ranks[victim], signal.SIGKILL)
-    job.wait_for(recoveries.RECOVERED if is_in_place(kind) else RESTARTED, timeout=LIMIT)
+    if kind.has_second:
+        kill_a_copy(lab)
+    job.wait_for(kind.back, timeout=LIMIT)
     job.wait_for(program.progress, timeout=LIMIT)
-    return time.monotonic() - begin
+    seconds = time.monotonic() - begin
+    log = "".join(path.read_text("utf-8") for path in lab.store.glob("*/ckptd-*.log"))
+    return None if kind.has_second and log.count(AGAIN) != 1 else seconds
+
+
+def seconds_of_start(lab, program):
+    """Returns the seconds from the start of plain mpirun to progress."""
+    job = lab.start_native(program)
+    try:
+        job.wait_for(program.progress, timeout=LIMIT)
+        return time.monotonic() - job.started
+    finally:
+        job.process.terminate()
+        job.finish()
+
+
+def measure_one(lab, kind, mebibytes, ranks, turn):
+    """Returns the seconds of one job, or nothing."""
+    program = kind.program(mebibytes, ranks)
+    if not kind.options:
+        return seconds_of_start(lab, program)
+    with saved_job(lab, program, kind) as job:
+        found = seconds_to_progress(lab, job, program, kind, turn % ranks)
+    shutil.rmtree(lab.store)
+    return found
 
 
 def measure(directory, mpi, ranks, mebibytes, options):
-    """Returns seconds by kind. Each job has one failure, so that all are alike."""
+    """Returns seconds by kind. Each job has one failure or two, so that all are alike."""
     lab = recoveries.make_lab(directory, mpi, CKPT_CODEC="none")
-    program = page_walk(mebibytes, ranks)
     found = {kind: [] for kind in options.kinds}
     try:
         for turn in range(options.count):
             for kind, seconds in found.items():
-                with saved_job(lab, program, kind) as job:
-                    victim = turn % ranks
-                    seconds.append(seconds_to_progress(lab, job, program, kind, victim))
-        return found
+                seconds.append(measure_one(lab, KINDS[kind], mebibytes, ranks, turn))
     finally:
         lab.close()
+    return {kind: [one for one in seconds if one] for kind, seconds in found.items()}
 
 
 def everything(directory, options, say):
@@ -115,13 +190,18 @@ HEADER = ["library", "ranks", "MiB a rank"]
 def text(data):
     """Returns the report, Markdown."""
     rows = [
-        [*list(one.values())[:3], *(table.spread(seconds) for seconds in list(one.values())[3:])]
+        [
+            *list(one.values())[:3],
+            *(table.spread(found) if found else "-" for found in list(one.values())[3:]),
+        ]
         for one in data["results"]
     ]
     parts = [
         "# Recoveries",
         "Seconds from SIGKILL to a rank until the program makes progress again; median"
-        " (least .. most).",
+        " (least .. most). Start: from the start of mpirun, without ckpt, until the program makes"
+        " progress. Second failure: a copy is killed while it comes to life. One alone: a rank of a"
+        " program on windows, with a few MiB, is replayed.",
         report.markdown(["machine", ""], list(data["machine"].items())),
         report.markdown([*HEADER, *list(data["results"][0])[len(HEADER) :]], rows),
     ]

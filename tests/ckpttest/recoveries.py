@@ -9,9 +9,10 @@ import random
 import re
 import signal
 import time
+from pathlib import Path
 
 from . import non_mpi, processes
-from .lab import Lab
+from .lab import POLL, Lab
 from .mpis import OPENMPI4, OPENMPI5
 from .settings import TIMEOUT
 
@@ -72,10 +73,10 @@ def ranks_of(lab):
     return [rank["pid"] for rank in found["ranks"]]
 
 
-def keeps_copies(lab):
-    """Whether copies are kept of some checkpoint; the newest may have none yet."""
+def decides_on_copies(lab):
+    """Whether copies of some checkpoint are kept, or there is a reason to keep none."""
     found = non_mpi.status(lab)
-    return bool(found) and found["in_place"]["kept"] != 0
+    return bool(found) and bool(found["in_place"]["kept"] or found["in_place"]["why_none"])
 
 
 def await_copies(lab, job, what="kept"):
@@ -97,7 +98,7 @@ def one_rank(lab, chance):
 
 def any_victims(lab, chance):
     """Returns process ids: most often of a rank; else of two, of the agent, of its ckpt-world, or
-    of the launcher."""
+    of the launcher (0 if it has none)."""
     kind = chance.choice(["rank"] * 6 + ["two", "agent", "world", "launcher"])
     found = non_mpi.status(lab)
     if kind == "rank" or not found:
@@ -121,7 +122,8 @@ def kill_some(lab, job, seed, longest, most, victims=one_rank):
     while kills < most and job.run_on(chance.uniform(0, longest)):
         newest = non_mpi.newest(lab.store)
         turns[newest] += 1
-        for pid in victims(lab, chance) if turns[newest] <= 2 else []:
+        found = victims(lab, chance) if turns[newest] <= 2 else []
+        for pid in (pid for pid in found if pid > 0):  # other numbers name process groups
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
                 kills += 1
@@ -140,27 +142,73 @@ def is_right(lab, job):
     (lab.work / "stop").touch()
     assert any(line.startswith("OK ") for line in job.succeed())
     assert not [line for line in job.lines if RESTART.search(line)], job.lines
-    assert nobody_is_left(lab, job)
+    assert not (left := who_is_left(lab, job)), "\n".join(left)
+
+
+def describe(pid):
+    """Returns what one needs to know of a process that should have ended."""
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ")
+        text = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    except (FileNotFoundError, ProcessLookupError):
+        return f"{pid}: ended meanwhile"
+    fields = dict(line.split(":\t", 1) for line in text.splitlines() if ":\t" in line)
+    parent = fields["PPid"]
+    return (
+        f"{pid}: {fields['Name']}, state {fields['State']}, child of {parent}"
+        f" ({processes.name_of(parent)}): {os.fsdecode(words)}"
+    )
+
+
+def who_is_left(lab, job):
+    """Returns descriptions of the processes of the job that have not ended, and do not end in a
+    moment."""
+    started = processes.started_with("CKPT_DIR", lab.environment()["CKPT_DIR"])
+    others = [pid for pid in started if pid != job.pid]
+    if processes.wait_until_gone(others, TIMEOUT):
+        return []
+    return [describe(pid) for pid in others if processes.is_alive(pid)]
 
 
 def nobody_is_left(lab, job):
     """Whether all processes of the job have ended, or end in a moment."""
-    started = processes.started_with("CKPT_DIR", lab.environment()["CKPT_DIR"])
-    return processes.wait_until_gone([pid for pid in started if pid != job.pid], TIMEOUT)
+    return not who_is_left(lab, job)
+
+
+def can_be_killed(lab, job):
+    """Waits until copies of the job are kept, or cannot be kept. Returns False if the job ended
+    before."""
+    deadline = time.monotonic() + TIMEOUT
+    while job.run_on(POLL):
+        if decides_on_copies(lab):
+            return True
+        assert time.monotonic() < deadline, "no copies are kept"
+    return False
+
+
+def difference(answer, native):
+    """Returns how an answer differs from that of an uninterrupted run, "" if it does not."""
+    if isinstance(native, dict):
+        keys = sorted(answer.keys() | native.keys(), key=str)
+        parts = ((f"{key}: ", answer.get(key), native.get(key)) for key in keys)
+    else:
+        parts = [("", answer, native)]
+    return "\n".join(f"{key}{own} instead of {other}" for key, own, other in parts if own != other)
 
 
 # pylint: disable-next=too-many-arguments,too-many-positional-arguments
 def run(lab, program, native, seed, longest=2.0, most=1000, mpirun=False, victims=one_rank):
     """Runs a program to its end under kills; its answer must be the native one. Returns the number
-    of kills, of recoveries in place, and the reasons for restarts."""
+    of kills, of recoveries in place, and the reasons for restarts. There are no kills if the
+    program ends before copies are kept."""
     job = start(lab, program, "0.5s", mpirun=mpirun)
     began = time.monotonic()
-    non_mpi.wait_until(job, lambda: keeps_copies(lab))
-    kills = kill_some(lab, job, seed, longest, most, victims)
+    kills = 0
+    if can_be_killed(lab, job):
+        kills = kill_some(lab, job, seed, longest, most, victims)
     job.succeed(10 * native.seconds + TIMEOUT)
-    answer = lab.answer(program, job)
-    assert answer == native.answer, f"{answer} instead of {native.answer}"
-    assert nobody_is_left(lab, job)
+    assert not (wrong := difference(lab.answer(program, job), native.answer)), wrong
+    assert not (left := who_is_left(lab, job)), "\n".join(left)
     in_place, others = counts(job)
     return {
         "program": program.name,
