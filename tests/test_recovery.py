@@ -213,18 +213,74 @@ def test_another_agent_ends_the_shells(lab):
     recoveries.is_right(lab, job)
 
 
-def test_all_ranks_die_at_once(lab):
-    """mpirun ends with its last process."""
+def saved_job(lab):
+    """Starts a job of two ranks, whose copies are kept."""
     job = start(lab, programs.traffic(0, 2, lab.work / "stop"))
     job.wait_for("^step")
     non_mpi.save(lab)
     recoveries.await_copies(lab, job)
+    return job
+
+
+def test_all_ranks_die_at_once(lab):
+    """mpirun ends with its last process. The ranks go on without it."""
+    job = saved_job(lab)
     for pid in non_mpi.wait_until(job, lambda: recoveries.ranks_of(lab)):
         os.kill(pid, signal.SIGKILL)
-    job.wait_for(r"restart 1 of|gone back to checkpoint")
+    said = job.wait_for("all ranks have gone back to checkpoint 1 in place.*")[0]
+    if lab.has_mpirun and "without it" not in said:  # it has ended after the recovery
+        job.wait_for("mpirun has ended; the ranks go on without it")
     job.wait_for("^step")
-    (lab.work / "stop").touch()
-    assert any(line.startswith("OK ") for line in job.succeed())
+    recoveries.is_right(lab, job)
+
+
+def kill_launcher(lab, job):
+    """Kills the launcher; returns when the ranks go on without it."""
+    os.kill(non_mpi.wait_until(job, lambda: non_mpi.status(lab))["launcher_pid"], signal.SIGKILL)
+    job.wait_for(r"has ended; (all ranks have|the ranks go on without it)")
+    job.wait_for("^step")
+
+
+def test_launcher_is_killed(lab):
+    """`ckpt run` waits for the ranks, which can recover again, and be saved. Their output goes
+    where the launcher's did."""
+    job = saved_job(lab)
+    kill_launcher(lab, job)
+    kill_one(lab, job, 1)
+    job.wait_for(recoveries.RECOVERED)
+    job.wait_for("^step")
+    non_mpi.save(lab)
+    recoveries.await_copies(lab, job)
+    kill_one(lab, job, 0)
+    assert int(job.wait_for(recoveries.RECOVERED)[1]) == 2
+    recoveries.is_right(lab, job)
+
+
+def test_launcher_is_killed_after_a_recovery(lab):
+    """Shells end with it."""
+    job = saved_job(lab)
+    kill_one(lab, job, 0)
+    job.wait_for(recoveries.RECOVERED)
+    kill_launcher(lab, job)
+    recoveries.is_right(lab, job)
+
+
+def test_ranks_end_if_nobody_answers(lab):
+    """`ckpt run` has gone, and the launcher goes on when a rank dies."""
+    job = saved_job(lab)
+    ranks = non_mpi.wait_until(job, lambda: recoveries.ranks_of(lab))
+    job.process.kill()
+    job.process.wait()
+    os.kill(ranks[0], signal.SIGKILL)
+    assert recoveries.nobody_is_left(lab, job)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signals_reach_ranks_without_a_launcher(lab, number):
+    job = saved_job(lab)
+    kill_launcher(lab, job)
+    job.process.send_signal(number)
+    assert job.finish() == 128 + number, job.lines
     assert recoveries.nobody_is_left(lab, job)
 
 

@@ -212,6 +212,22 @@ bool LaunchWatch::awaits_salvage() const
            std::ranges::any_of(ranks_, [](const auto &entry) { return entry.second.is_salvaging; });
 }
 
+bool LaunchWatch::has_unfinished() const
+{
+    return std::ranges::any_of(ranks_,
+                               [](const auto &entry) { return !entry.second.is_finished; });
+}
+
+bool LaunchWatch::all_have_ended() const
+{
+    return std::ranges::all_of(ranks_, [](const auto &entry) { return entry.second.has_ended; });
+}
+
+bool LaunchWatch::all_have_status() const
+{
+    return std::ranges::all_of(ranks_, [](const auto &entry) { return entry.second.has_status; });
+}
+
 void LaunchWatch::rank_stopped(int rank, Time now)
 {
     Rank &known = ranks_[rank];

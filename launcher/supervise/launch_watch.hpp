@@ -88,6 +88,11 @@ class LaunchWatch
     void agent_lost(const std::string &host, Time now);
     /* Whether an agent still has to report the result of a salvage or recovery. */
     bool awaits_salvage() const;
+    /* Whether some rank has not called MPI_Finalize. */
+    bool has_unfinished() const;
+    /* Whether the processes of all ranks have ended; and their status is known. */
+    bool all_have_ended() const;
+    bool all_have_status() const;
     /* A signal has stopped the rank; the rank goes on. */
     void rank_stopped(int rank, Time now);
     void rank_continued(int rank, Time now);

@@ -155,6 +155,10 @@ void Supervisor::said(Agent &agent, const json &frame)
         agent.stream->send({{"type", "over"}, {"asked", hooks_.is_asked_to_end()}});
         return;
     }
+    if (type == "adopted") {
+        hooks_.adopted(frame.at("why"));
+        return;
+    }
     if (type == "reply") {
         answered(frame.at("number"), frame.at("reply").get<control::Reply>());
         return;
@@ -416,6 +420,30 @@ void Supervisor::end_ranks()
 {
     is_ending_ = true;
     tell_all({{"type", "kill"}});
+}
+
+bool Supervisor::adopt()
+{
+    const auto found = std::ranges::find_if(agents_, &Agent::coordinates);
+
+    if (found == agents_.end()) {
+        return false;
+    }
+    found->stream->send({{"type", "adopt"}});
+    return true;
+}
+
+std::map<int, pid_t> Supervisor::processes_here() const
+{
+    std::map<int, pid_t> processes;
+
+    for (const Agent &agent : agents_) {
+        if (agent.host == host_) {
+            processes.insert(agent.ranks.begin(), agent.ranks.end());
+            processes.insert(agent.awaited.begin(), agent.awaited.end());
+        }
+    }
+    return processes;
 }
 
 bool Supervisor::request(const control::Request &request, Answer answer,

@@ -42,6 +42,8 @@ class Supervisor
         /* All ranks have gone back to this checkpoint in place, after the death of this one. */
         std::function<void(int rank, std::uint64_t number, double seconds)> recovered;
         std::function<void(int rank, double seconds)> replayed;
+        /* The answer to adopt(): "", or why the ranks cannot go on without their launcher. */
+        std::function<void(const std::string &why)> adopted;
         /* Whether the end of the launch has been requested. */
         std::function<bool()> is_asked_to_end;
     };
@@ -56,6 +58,10 @@ class Supervisor
 
     /* Makes the agents send SIGKILL to all ranks. */
     void end_ranks();
+
+    /* Asks the coordinating agent to let the ranks go on without their launcher, which has ended.
+     * Returns false if none is connected. */
+    bool adopt();
 
     /* suspend: nodes stop watching each other, as this process is about to be stopped. resume:
      * they watch again. */
@@ -76,6 +82,8 @@ class Supervisor
     std::optional<int> rank_of(pid_t process) const;
     /* Whether another process has taken the process's place as a rank. */
     bool is_former(pid_t process) const;
+    /* Returns the processes of ranks of this node that have not ended, as far as reported. */
+    std::map<int, pid_t> processes_here() const;
     /* Whether an agent is still connected. */
     bool has_agents() const;
     /* Whether there are ranks whose agents are connected, on nodes that are not lost. */

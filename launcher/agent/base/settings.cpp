@@ -103,4 +103,9 @@ bool Settings::keeps_copies_of_all() const
     return keeps_copies && protocol != CutChoice::independent;
 }
 
+bool Settings::launcher_goes_on() const
+{
+    return !supervisor.empty() && (keeps_copies || protocol == CutChoice::independent);
+}
+
 } // namespace ckpt

@@ -66,6 +66,8 @@ struct Settings {
 
     /* Ranks with independent checkpoints recover one at a time, each from its own copy. */
     bool keeps_copies_of_all() const;
+    /* `ckpt run` has made the launcher go on when a rank ends. */
+    bool launcher_goes_on() const;
 
     PeerIdentity identity() const { return {launch_namespace, host, incarnation}; }
 };

@@ -315,6 +315,8 @@ void Agent::supervise()
                     order.at("request").get<control::Request>());
         } else if (order.at("type") == "recover") {
             recovery_.answered(order.at("allowed"));
+        } else if (order.at("type") == "adopt") {
+            recovery_.adopt();
         } /* else: from a newer version */
     };
     hooks.over = [this](const std::string &) { local_.kill(); };
@@ -475,6 +477,10 @@ Recovery::Hooks Agent::recovery_hooks()
     };
     hooks.news = [this](const SalvageEvent &news) { salvage(news); };
     hooks.is_supervised = [this] { return supervisor_ && supervisor_->is_connected(); };
+    hooks.launcher = [this] { return facts_ ? facts_->launcher_pid : 0; };
+    hooks.adopted = [this](const std::string &why) {
+        supervisor_->send({{"type", "adopted"}, {"why", why}});
+    };
     hooks.goes_on = [this] {
         local_.salvage().hand_over();
         coordinator_->goes_on_in_place();

@@ -182,6 +182,9 @@ void Recovery::close_streams()
         return;
     }
     has_streams_of_ended_ = false;
+    if (local_.ranks().empty()) {
+        launcher_streams_.reset();
+    }
     for (auto &[rank, known] : processes_) {
         const bool is_gone = !local_.ranks().contains(rank);
         if (!known.process && is_gone) {
@@ -200,6 +203,7 @@ void Recovery::committed()
         }
     }
     find_library();
+    take_launcher_streams();
     standby_.end(); /* copies of the checkpoint before */
     late_ = 0;
     if (library_.empty() && settings_.keeps_copies && settings_.keeps_only_with_room) {
@@ -345,7 +349,8 @@ void Recovery::answered(bool is_allowed)
 void Recovery::end_others()
 {
     phase_ = Phase::ending;
-    spdlog::info("rank {} has died; all ranks go back in place", dead_);
+    spdlog::info("{}; all ranks go back in place",
+                 is_adopting_ ? "the launcher has ended" : fmt::format("rank {} has died", dead_));
     partners_.order_if_leading({.step = RecoveryOrder::Step::end});
     fault_kill("agent-at-recovery");
     awaits_shells_ = false;
@@ -443,8 +448,9 @@ void Recovery::look()
         !worlds_.is_coming() && !standby_.is_coming() &&
         partners_.all_have(RecoveryReport::Step::ended)) {
         timer_.stop();
-        if (shells_are_missing()) {
-            fail(no_process_left);
+        if (const std::string why = shells_are_missing() ? leave_launcher() : std::string();
+            !why.empty()) {
+            fail(why);
         } else {
             roll_back();
         }
@@ -457,6 +463,9 @@ void Recovery::look()
                             [](const auto &entry) { return entry.second->is_connected(); }) &&
         partners_.all_have(RecoveryReport::Step::alive)) {
         done();
+    }
+    if (phase_ == Phase::idle && std::exchange(is_asked_to_adopt_, false)) {
+        try_to_adopt();
     }
     close_streams();
     stand_by();
@@ -659,6 +668,7 @@ void Recovery::settle()
     entered_.reset();
     partner_failure_.clear();
     dead_ = -1;
+    is_adopting_ = false;
 }
 
 void Recovery::stop()

@@ -49,6 +49,10 @@ class Recovery
         std::function<void(const SalvageEvent &news)> news; /* to `ckpt run` */
         /* Whether `ckpt run` is there to answer `recovering`. */
         std::function<bool()> is_supervised;
+        /* The launcher's process; 0: it is not on this node. */
+        std::function<pid_t()> launcher;
+        /* The answer to adopt(): "", or why the ranks cannot go on without their launcher. */
+        std::function<void(const std::string &why)> adopted;
         /* A rank of a new world has called MPI_Abort. */
         std::function<void(int rank, int code)> aborted;
         /* As ReplayInPlace::Hooks. */
@@ -71,6 +75,8 @@ class Recovery
     void rank_exited(int rank, int status);
     /* `ckpt run` has answered `recovering`. is_allowed: nobody has asked for the end of the job. */
     void answered(bool is_allowed);
+    /* The launcher has ended, although ranks have not. They are to go on without it. */
+    void adopt() { is_asked_to_adopt_ = true; }
     /* A checkpoint is committed, or that of one rank is there: prepares the next world. */
     void committed();
     /* There is a second copy of each rank. */
@@ -139,6 +145,9 @@ class Recovery
     void watch_end_of(int rank);
     void ended(int rank);
     void take_streams(Process &known) const;
+    void take_launcher_streams();
+    std::string leave_launcher();
+    void try_to_adopt();
     void close_streams();
     void find_library();
     void memory_is_short();
@@ -169,7 +178,11 @@ class Recovery
     const bool can_have_worlds_; /* copies are wanted, and ranks use Open MPI */
     std::string library_;        /* PMIx library of new worlds; "": no worlds */
     /* The launcher ends with its last process, so the ranks' first processes stay as shells. */
-    const bool uses_shells_;
+    bool uses_shells_;
+    /* With them a rank needs no process of the launcher. Nothing: they cannot be had. */
+    std::optional<Streams> launcher_streams_;
+    bool is_asked_to_adopt_ = false;
+    bool is_adopting_ = false; /* no rank has died: the launcher has ended */
     Partners partners_;
     WorldService worlds_;
     /* Set if copies are kept only with room. */

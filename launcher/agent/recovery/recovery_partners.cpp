@@ -73,7 +73,8 @@ std::string Recovery::obstacle_of_job() const
     if (partners_.follows()) {
         return {};
     }
-    if (uses_shells_ && partners_.empty() && local_.shells().empty() && local_.ranks().empty()) {
+    if (uses_shells_ && !launcher_streams_ && partners_.empty() && local_.shells().empty() &&
+        local_.ranks().empty()) {
         return no_process_left;
     }
     if (!hooks_.is_supervised()) {

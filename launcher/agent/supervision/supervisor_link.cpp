@@ -10,6 +10,7 @@
 #include "common/processes.hpp"
 #include "agent/supervision/member_table.hpp"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <utility>
@@ -24,6 +25,8 @@ namespace
 
 /* Interval at which it tries to connect, and checks whether ranks are stopped. */
 constexpr auto look_every = std::chrono::seconds(1);
+/* From the death of a rank: `ckpt run` may just be connecting. */
+constexpr auto longest_desertion = std::chrono::seconds(5);
 
 json frame_of(const RankSession &rank)
 {
@@ -279,6 +282,21 @@ void SupervisorLink::rank_has_ended(int rank)
     stopped_.erase(rank);
     awaited_.erase(rank);
     send({{"type", "ended"}, {"rank", rank}});
+    if (!is_connected() && !finished_.contains(rank) && !unanswered_ &&
+        settings_.launcher_goes_on()) {
+        unanswered_ = rank;
+        unanswered_since_ = std::chrono::steady_clock::now();
+    }
+}
+
+/* The launcher leaves it to `ckpt run` to end the other ranks. If that has gone, nobody else does. */
+void SupervisorLink::look_whether_deserted(Time now)
+{
+    if (is_connected()) {
+        unanswered_.reset();
+    } else if (unanswered_ && now >= unanswered_since_ + longest_desertion) {
+        over(fmt::format("rank {} has died, and ckpt run has gone", *unanswered_));
+    }
 }
 
 void SupervisorLink::salvage(const SalvageEvent &news)
@@ -349,6 +367,7 @@ void SupervisorLink::tick(Time now)
     next_look_ = now + look_every;
     connect();
     look_at_ranks();
+    look_whether_deserted(now);
 }
 
 } // namespace ckpt

@@ -89,6 +89,7 @@ class SupervisorLink
     void over(const std::string &why);
     void look_at_ranks();
     void look_at(int rank, pid_t process);
+    void look_whether_deserted(Time now);
 
     EventLoop &loop_;
     WorkerThread &worker_;
@@ -105,6 +106,9 @@ class SupervisorLink
     bool is_over_ = false;
     bool awaits_cause_ = false; /* waits for an answer to ask_about_end() */
     bool is_end_asked_for_ = false;
+    /* A rank has died, and `ckpt run` does not know it. */
+    std::optional<int> unanswered_;
+    Time unanswered_since_{};
     std::set<int> finished_;
     std::map<int, pid_t> awaited_;        /* ranks of this launch's previous agent */
     std::set<int> stopped_;               /* ranks that a signal has stopped */

@@ -437,6 +437,7 @@ Ending JobRun::launch(const Invocation &invocation)
     options.tolerates_ended_ranks = tolerates_ended_ranks_;
     options.has_exact_code = launcher_of(options_.command.at(0)) == Launcher::ckpt;
     options.acts_for_launcher = acts_for_launcher_;
+    options.adopts_ranks = !is_set(copies_variable, "no");
     options.started_socket = started_socket(options_.directories, options_.job);
     options.launches = [this](pid_t launcher) { own_launcher(launcher); };
     have_ranks_come_ = false;

@@ -7,6 +7,7 @@
 #include "common/durations.hpp"
 #include "common/error.hpp"
 #include "common/invariant.hpp"
+#include "common/pidfd.hpp"
 #include "common/processes.hpp"
 #include "launch/launch_options.hpp"
 
@@ -44,6 +45,10 @@ constexpr auto last_news = std::chrono::milliseconds(500);
 constexpr auto last_agents = std::chrono::seconds(30);
 /* last_ranks: killed ranks end, or their nodes are found to be lost. */
 constexpr auto last_ranks = std::chrono::seconds(5);
+/* longest_adoption: ranks without a launcher go back in place. */
+constexpr auto longest_adoption = std::chrono::seconds(60);
+/* How often this process looks at ranks without a launcher, if no agent does. */
+constexpr auto adopted_period = std::chrono::seconds(1);
 
 /* Variables that make a launcher continue when a rank ends. The first is for Open MPI 4.1. The
  * second is for 5.0, which still ends the job when a rank exits with a non-zero code. The third is
@@ -54,6 +59,9 @@ Environment recovery_variables()
             {"PRTE_MCA_state_base_recoverable", "1"},
             {launch::keep_going_variable, "1"}};
 }
+
+/* Added to the signal by which a process has ended, in the exit code of a shell. */
+constexpr int code_of_signal = 128;
 
 bool asks_for_end(int signal)
 {
@@ -81,6 +89,7 @@ SupervisedLaunch::SupervisedLaunch(EventLoop &loop, const SignalDescriptor &sign
                                     recovered(rank, number, seconds);
                                 },
                                 [this](int rank, double seconds) { replayed(rank, seconds); },
+                                [this](const std::string &why) { adoption_ = why; },
                                 [this] { return is_asked_to_end(); }});
     } catch (const Error &problem) {
         fmt::print(stderr, "ckpt: nodes are not watched: {}\n", problem.what());
@@ -98,7 +107,7 @@ SupervisedLaunch::~SupervisedLaunch()
 {
     requests_.handle(nullptr);
     loop_.forget(signals_.descriptor());
-    if (launcher_) {
+    if (launcher_ && !has_launcher_ended_) {
         loop_.forget(launcher_->descriptor());
     }
 }
@@ -123,7 +132,10 @@ void SupervisedLaunch::take(const signalfd_siginfo &info)
     if (take_wish(signal)) {
         return;
     }
-    ending_.by_user |= asks_for_end(signal);
+    if (asks_for_end(signal)) {
+        ending_.by_user = true;
+        asked_by_ = asked_by_ == 0 ? signal : asked_by_;
+    }
     if (signal == SIGTSTP || signal == SIGCONT) {
         is_asked_to_stop_ = signal == SIGTSTP;
     }
@@ -132,8 +144,8 @@ void SupervisedLaunch::take(const signalfd_siginfo &info)
     }
     /* The terminal has sent the signal to the launcher as well. SIGHUP is an exception: when
      * the terminal closes, only the session leader gets it. */
-    if (info.ssi_code != SI_KERNEL || signal == SIGHUP) {
-        launcher_->signal(signal);
+    if (info.ssi_code != SI_KERNEL || signal == SIGHUP || is_adopted_) {
+        signal_launch(signal);
     }
 }
 
@@ -358,7 +370,7 @@ void SupervisedLaunch::given_up(const Refusal &why)
     if (last.purpose != LastCheckpoint::For::warning) {
         ending_.last.reset(); /* the job continues to run */
     } else if (launcher_) {
-        launcher_->signal(last.signal);
+        signal_launch(last.signal);
     }
 }
 
@@ -379,7 +391,7 @@ void SupervisedLaunch::step(Time now)
     if (kill_at_ && now >= *kill_at_) {
         CKPT_INVARIANT(supervisor_);
         kill_at_.reset();
-        supervisor_->end_ranks();
+        end_ranks();
     }
     switch (watch_.step(now)) {
     case LaunchWatch::Step::none:
@@ -389,13 +401,13 @@ void SupervisedLaunch::step(Time now)
         if (!ending_.by_user && !ending_.was_unprotected) {
             say_failure("; the rest of the job is ended");
         }
-        supervisor_->end_ranks(); /* the watch will learn of their end */
+        end_ranks(); /* the watch will learn of their end */
         break;
     case LaunchWatch::Step::terminate:
-        launcher_->signal(SIGTERM);
+        signal_launch(SIGTERM);
         break;
     case LaunchWatch::Step::kill:
-        launcher_->signal(SIGKILL);
+        signal_launch(SIGKILL);
         break;
     }
 }
@@ -409,6 +421,10 @@ SupervisedLaunch::Time SupervisedLaunch::next_step() const
     }
     if (kill_at_) {
         next = std::min(next, *kill_at_);
+    }
+    if (is_adopted_) {
+        next = std::min(next, all_ended_at_ ? *all_ended_at_ + last_news
+                                            : steady_clock::now() + adopted_period);
     }
     return next;
 }
@@ -454,13 +470,21 @@ void SupervisedLaunch::protection(bool is_unprotected, bool is_overdue, const st
                    why);
         ending_.was_unprotected = true;
         kill_at_ = steady_clock::now() + grace_period;
-        launcher_->signal(SIGTERM);
+        signal_launch(SIGTERM);
     }
 }
 
 void SupervisedLaunch::recovered(int rank, std::uint64_t number, double seconds)
 {
     has_recovered_ = true;
+    if (is_adopting_) {
+        fmt::print(stderr,
+                   "ckpt: {} has ended; all ranks have gone back to checkpoint {} in place, in "
+                   "{}, and go on without it\n",
+                   launcher_name_, number, format_seconds(seconds));
+        has_said_adoption_ = true;
+        return;
+    }
     fmt::print(stderr,
                "ckpt: rank {} has died; all ranks have gone back to checkpoint {} in place, in "
                "{}\n",
@@ -473,6 +497,80 @@ void SupervisedLaunch::replayed(int rank, double seconds)
     fmt::print(stderr,
                "ckpt: rank {} has died; it is replayed in place, and the others went on after {}\n",
                rank, format_seconds(seconds));
+}
+
+void SupervisedLaunch::end_ranks()
+{
+    has_ended_ranks_ = true;
+    supervisor_->end_ranks();
+}
+
+/* ---- Without the launcher -------------------------------------------------------- */
+
+void SupervisedLaunch::signal_launch(int number)
+{
+    if (!is_adopted_) {
+        launcher_->signal(number);
+        return;
+    }
+    for (const auto &[rank, pid] : supervisor_->processes_here()) {
+        if (const Fd process = open_pidfd(pid)) {
+            send_signal(process, number);
+        }
+    }
+}
+
+bool SupervisedLaunch::may_adopt()
+{
+    return options_.adopts_ranks && acts_for_launcher() && !is_adopted_ && !has_ended_ranks_ &&
+           !is_asked_to_end() && violations_ <= most_violations && watch_.has_unfinished();
+}
+
+/* The launcher has ended. If ranks have not, or have only just died, agents may let them, or their
+ * copies, go on. Returns whether they do. */
+bool SupervisedLaunch::adopt_ranks()
+{
+    const Time until = steady_clock::now() + longest_adoption;
+
+    if (!may_adopt() || !supervisor_->adopt()) {
+        return false;
+    }
+    is_adopting_ = true;
+    while (!adoption_ && supervisor_->has_agents() && !is_asked_to_end() &&
+           steady_clock::now() < until) {
+        turn(until);
+    }
+    is_adopting_ = false;
+    is_adopted_ = adoption_ && adoption_->empty();
+    if (is_adopted_) {
+        if (!has_said_adoption_) {
+            fmt::print(stderr, "ckpt: {} has ended; the ranks go on without it\n",
+                       launcher_name_);
+        }
+        children_.reset(); /* they tell of former processes */
+        ending_.exit_code = 0;
+        has_ended_ = false;
+    }
+    return is_adopted_;
+}
+
+/* The status of a rank comes after its end, or never. If no agent is left to tell of ranks, this
+ * process looks itself. */
+void SupervisedLaunch::look_at_adopted(Time now)
+{
+    if (!supervisor_->has_agents()) {
+        for (const auto &[rank, pid] : supervisor_->processes_here()) {
+            if (!is_running(pid)) {
+                watch_.rank_ended(rank, now);
+            }
+        }
+    }
+    if (!watch_.all_have_ended() || watch_.awaits_salvage()) {
+        all_ended_at_.reset();
+        return;
+    }
+    all_ended_at_ = all_ended_at_.value_or(now);
+    has_ended_ = watch_.all_have_status() || now >= *all_ended_at_ + last_news;
 }
 
 /* Asks the coordinator for its status. If a command had ranks killed, the coordinator reports
@@ -539,7 +637,7 @@ void SupervisedLaunch::await_agents()
     const bool may_leave_ranks = acts_for_launcher() || (options_.has_exact_code && is_bad);
     if (supervisor_ && may_leave_ranks && supervisor_->has_ranks()) {
         /* ckpt-launch does if it is killed; mpirun of Open MPI 5.0 does after MPI_Abort. */
-        supervisor_->end_ranks();
+        end_ranks();
     }
     await_nodes();
     while (supervisor_ && is_bad && supervisor_->has_ranks() &&
@@ -571,6 +669,9 @@ void SupervisedLaunch::conclude()
     if (has_recovered_ && !ending_.failure && !ending_.by_user) {
         ending_.exit_code = 0; /* the launcher tells of the rank that has died */
     }
+    if (is_adopted_ && ending_.by_user) {
+        ending_.exit_code = code_of_signal + asked_by_; /* as a launcher would end */
+    }
     /* Open MPI 4.1 with --enable-recovery exits with 0 even if ranks were killed. If the
      * launcher killed them on the user's request, its own exit code counts. */
     const bool has_code =
@@ -587,10 +688,23 @@ void SupervisedLaunch::conclude()
     }
 }
 
+/* Waits for the end of the launcher, or of ranks that have none. */
+void SupervisedLaunch::await_end()
+{
+    while (!has_ended_) {
+        const bool steps = violations_ <= most_violations;
+        turn(steps ? next_step() : steady_clock::now() + std::chrono::hours(1), steps);
+        if (is_adopted_) {
+            look_at_adopted(steady_clock::now());
+        }
+    }
+}
+
 Ending SupervisedLaunch::run(const Invocation &invocation)
 {
     Invocation command = invocation;
     require_sound();
+    launcher_name_ = std::filesystem::path(command.command.at(0)).filename();
     CKPT_EXPECT(!launcher_ && !has_ended_);
     if (acts_for_launcher()) {
         command.environment.merge(recovery_variables());
@@ -605,14 +719,15 @@ Ending SupervisedLaunch::run(const Invocation &invocation)
     }
     loop_.watch(launcher_->descriptor(), EPOLLIN, [this](std::uint32_t) {
         if (auto code = launcher_->exit_code()) {
+            loop_.forget(launcher_->descriptor());
             ending_.exit_code = *code;
+            has_launcher_ended_ = true;
             has_ended_ = true;
         }
     });
-    while (!has_ended_) {
-        const bool steps = violations_ <= most_violations;
-        turn(steps ? next_step() : steady_clock::now() + std::chrono::hours(1), steps);
-    }
+    do {
+        await_end();
+    } while (adopt_ranks());
     await_agents();
     conclude();
     return ending_;

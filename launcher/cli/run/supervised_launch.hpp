@@ -65,6 +65,9 @@ class SupervisedLaunch
         /* Make the launcher continue when a rank ends, and take over its part in that, if
          * possible. */
         bool acts_for_launcher = false;
+        /* If the launcher ends and ranks have not, they are to go on, and this process waits for
+         * them. */
+        bool adopts_ranks = false;
         /* Socket on which the launcher's processes then announce themselves. */
         std::filesystem::path started_socket;
         bool ends_unprotected = false; /* end a job that cannot be saved for one interval */
@@ -118,6 +121,12 @@ class SupervisedLaunch
     Time next_step() const;
     void say_failure(const char *more);
     void child_failed(pid_t child, int status);
+    void signal_launch(int number);
+    bool may_adopt();
+    bool adopt_ranks();
+    void look_at_adopted(Time now);
+    void end_ranks();
+    void await_end();
     void await_agents();
     void conclude();
 
@@ -128,13 +137,22 @@ class SupervisedLaunch
     LaunchWatch watch_;
     std::optional<Supervisor> supervisor_;
     std::optional<LauncherProcess> launcher_;
+    std::string launcher_name_;                /* for messages */
     std::optional<LauncherChildren> children_; /* if this process acts for the launcher */
     Ending ending_;
     int violations_ = 0; /* of invariants */
+    bool has_launcher_ended_ = false;
+    int asked_by_ = 0; /* the first signal by which the user has requested the end */
     bool has_ended_ = false;
     bool is_asked_to_stop_ = false; /* SIGTSTP came, and no SIGCONT since */
     bool has_said_failure_ = false;
-    bool has_recovered_ = false; /* in place */
+    bool has_recovered_ = false;          /* in place */
+    bool is_adopting_ = false;            /* the launcher has ended, and an agent has been asked */
+    std::optional<std::string> adoption_; /* its answer: "", or why not */
+    bool is_adopted_ = false;             /* the ranks have no launcher */
+    bool has_said_adoption_ = false;
+    bool has_ended_ranks_ = false;     /* on purpose */
+    std::optional<Time> all_ended_at_; /* without a launcher: the end of the last rank */
     bool has_told_ranks_ = false;
     bool is_asked_ = false;       /* an agent was asked for the last checkpoint */
     bool has_lost_agent_ = false; /* the agent that was asked has died */
