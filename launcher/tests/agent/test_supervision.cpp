@@ -265,6 +265,27 @@ TEST_F(Watch, ARecoveryInPlaceIsNoFailure)
     EXPECT_EQ(LaunchWatch::Time::max(), watch_.next_step());
 }
 
+/* What `ckpt run` asks if it has no launcher whose end tells of that of the ranks. */
+TEST_F(Watch, KnowsWhenAllRanksHaveEnded)
+{
+    watch_.act_for_launcher();
+    EXPECT_TRUE(watch_.has_unfinished());
+    watch_.rank_finished(0);
+    EXPECT_TRUE(watch_.has_unfinished());
+    watch_.rank_finished(1);
+    EXPECT_FALSE(watch_.has_unfinished());
+    watch_.rank_ended(0, begin_);
+    EXPECT_FALSE(watch_.all_have_ended());
+    watch_.rank_ended(1, begin_);
+    EXPECT_TRUE(watch_.all_have_ended());
+    EXPECT_FALSE(watch_.all_have_status());
+    watch_.rank_status(0, 0, begin_);
+    watch_.rank_status(1, 0, begin_);
+    EXPECT_TRUE(watch_.all_have_status());
+    watch_.rank_here(1, "n1"); /* it has come back */
+    EXPECT_FALSE(watch_.all_have_ended());
+}
+
 /* The other rank is here all the time. */
 TEST_F(Watch, ARankThatIsReplayedInPlaceIsNoFailure)
 {
