@@ -199,8 +199,8 @@ def difference(answer, native):
 # pylint: disable-next=too-many-arguments,too-many-positional-arguments
 def run(lab, program, native, seed, longest=2.0, most=1000, mpirun=False, victims=one_rank):
     """Runs a program to its end under kills; its answer must be the native one. Returns the number
-    of kills, of recoveries in place, and the reasons for restarts. There are no kills if the
-    program ends before copies are kept."""
+    of kills, of recoveries in place, and the reasons for restarts. Kills begin when copies are
+    kept."""
     job = start(lab, program, "0.5s", mpirun=mpirun)
     began = time.monotonic()
     kills = 0

@@ -289,7 +289,8 @@ void SupervisorLink::rank_has_ended(int rank)
     }
 }
 
-/* The launcher leaves it to `ckpt run` to end the other ranks. If that has gone, nobody else does. */
+/* The launcher leaves it to `ckpt run` to end the other ranks. If that has gone, nobody else does
+ * so. */
 void SupervisorLink::look_whether_deserted(Time now)
 {
     if (is_connected()) {
