@@ -21,6 +21,7 @@ LIMIT = 60  # seconds
 POLL = 0.0005
 RESTARTED = r"restart \d+ of"
 AGAIN = "another world is tried"  # says the agent
+ADOPTED = "has ended; (all ranks have|the ranks go on)"
 COPIES = ["--keep-copies", "yes"]
 HOT = [*COPIES, "--standby", "yes"]
 NONE = ["--keep-copies", "no"]
@@ -46,6 +47,7 @@ class Kind:
     awaits: str = ""  # the copies: "kept", "standby"
     back: str = recoveries.RECOVERED.pattern  # what ckpt run says when all go on
     has_second: bool = False  # another rank dies while the copies come to life
+    has_launcher_end: bool = False  # not a rank is killed, but the launcher
     program: Callable = page_walk
 
 
@@ -57,6 +59,9 @@ def kinds_of(launcher):
         "in place": Kind(launcher, COPIES, "kept"),
         "second failure": Kind(launcher, COPIES, "kept", has_second=True),
         "one alone": Kind(launcher, ALONE, back=replays.IN_PLACE.pattern, program=stencil),
+        "launcher killed": Kind(
+            launcher, COPIES, "kept", back=ADOPTED, has_launcher_end=True
+        ),
         "restart": Kind(launcher, NONE, back=RESTARTED),
     }
 
@@ -121,9 +126,11 @@ def kill_a_copy(lab):
 def seconds_to_progress(lab, job, program, kind, victim):
     """Kills a rank; returns the seconds until there is progress after the recovery. Returns nothing
     if the second failure came too late."""
-    ranks = non_mpi.wait_until(job, lambda: recoveries.ranks_of(lab))
+    pids = non_mpi.wait_until(job, lambda: recoveries.ranks_of(lab))
+    if kind.has_launcher_end:
+        pids = [non_mpi.status(lab)["launcher_pid"]] * program.ranks
     begin = time.monotonic()
-    os.kill(ranks[victim], signal.SIGKILL)
+    os.kill(pids[victim], signal.SIGKILL)
     if kind.has_second:
         kill_a_copy(lab)
     job.wait_for(kind.back, timeout=LIMIT)

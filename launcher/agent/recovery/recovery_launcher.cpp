@@ -67,8 +67,8 @@ std::string Recovery::leave_launcher()
     return {};
 }
 
-/* Ranks that do not need the launcher any more stay as they are. Others have lost their streams, and
- * the server that MPI_Finalize waits for: their copies go on instead. */
+/* Ranks that do not need the launcher any more stay as they are. Others have lost their streams,
+ * and the server that MPI_Finalize waits for: their copies go on instead. */
 void Recovery::try_to_adopt()
 {
     if (processes_.empty() || local_.ranks().empty()) {
