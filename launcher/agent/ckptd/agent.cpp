@@ -148,8 +148,8 @@ LocalNode::Hooks Agent::local_hooks()
         return recovery_.replay().changed(rank, answer);
     };
     hooks.kills = [this] { recovery_.stop(); };
-    hooks.refused_to_thaw = [this](pid_t process, const std::string &why) {
-        recovery_.refused(process, why);
+    hooks.refused_to_thaw = [this](pid_t process, const std::string &why, bool is_final) {
+        recovery_.refused(process, why, is_final);
     };
     return hooks;
 }

@@ -129,7 +129,9 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
         return;
     }
     if (!session->introduced() && session->owner() != 0 && message.type == CKPT_MSG_REFUSED) {
-        hooks_.refused_to_thaw(session->owner(), message.text);
+        /* a copy that has ended cannot be read; its twin may */
+        const bool is_gone = message.as.refused.identity == CKPT_REFUSAL_UNREADABLE_RANK;
+        hooks_.refused_to_thaw(session->owner(), message.text, !is_gone);
         return;
     }
     if (message.type == CKPT_MSG_SHELL) {

@@ -64,9 +64,10 @@ class LocalNode : public Node
             [](int, const ckpt_message &) { return false; };
         /* All ranks are about to be ended, on request. */
         std::function<void()> kills = [] {};
-        /* The frozen copy with this process id refuses to become the rank. */
-        std::function<void(pid_t process, const std::string &why)> refused_to_thaw =
-            [](pid_t, const std::string &) {};
+        /* The frozen copy with this process id refuses to become the rank. is_final: not since it
+         * has ended. */
+        std::function<void(pid_t process, const std::string &why, bool is_final)> refused_to_thaw =
+            [](pid_t, const std::string &, bool) {};
     };
 
     LocalNode(EventLoop &loop, WorkerThread &worker, const Settings &settings,

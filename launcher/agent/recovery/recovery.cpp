@@ -576,13 +576,13 @@ void Recovery::thaw_frozen()
     }
 }
 
-void Recovery::refused(pid_t process, const std::string &why)
+void Recovery::refused(pid_t process, const std::string &why, bool is_final)
 {
     replay_.refused(process, why);
     for (const auto &[rank, thawing] : thawing_) {
         if (thawing->pid() == process) {
             trouble_ = fmt::format("rank {}: {}", rank, why);
-            attempts_ = most_attempts; /* its twin would refuse, too */
+            attempts_ = is_final ? most_attempts : attempts_;
         }
     }
 }

@@ -83,8 +83,8 @@ class Recovery
     void twins_made();
     /* The checkpoint whose copies stand by; 0: none do. */
     std::uint64_t standby_number() const { return standby_.number(); }
-    /* The copy that this process is refuses to live. */
-    void refused(pid_t process, const std::string &why);
+    /* The copy that this process is refuses to live. is_final: so would its twin. */
+    void refused(pid_t process, const std::string &why, bool is_final);
     /* The end of the job was requested: no rank comes back. */
     void stop();
     /* Does what has become possible. Call it after each turn of the loop. */
