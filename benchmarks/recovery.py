@@ -8,19 +8,16 @@ import shutil
 import signal
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Callable
 
 import report
-from ckpttest import non_mpi, processes, recoveries, replays, table, windows
+from ckpttest import non_mpi, recoveries, replays, table, windows
 from ckpttest.mpis import OPENMPI4, OPENMPI5
 from ckpttest.programs import Program
 from ckpttest.settings import BUILD
 
 LIMIT = 60  # seconds
-POLL = 0.0005
 RESTARTED = r"restart \d+ of"
-AGAIN = "another world is tried"  # says the agent
 ADOPTED = "has ended; (all ranks have|the ranks go on)"
 COPIES = ["--keep-copies", "yes"]
 HOT = [*COPIES, "--standby", "yes"]
@@ -110,19 +107,6 @@ def saved_job(lab, program, kind):
         assert recoveries.nobody_is_left(lab, job)  # the next job has the same name
 
 
-def kill_a_copy(lab):
-    """Kills a copy that comes to life, as soon as there is one."""
-    end = time.monotonic() + LIMIT
-    while time.monotonic() < end:
-        for pid in processes.started_with("CKPT_DIR", lab.environment()["CKPT_DIR"]):
-            with contextlib.suppress(OSError, ValueError):
-                words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-                os.kill(int(words[words.index(b"--thaw") + 1]), signal.SIGKILL)
-                return
-        time.sleep(POLL)
-    raise AssertionError("no copy comes to life")
-
-
 def seconds_to_progress(lab, job, program, kind, victim):
     """Kills a rank; returns the seconds until there is progress after the recovery. Returns nothing
     if the second failure came too late."""
@@ -132,12 +116,12 @@ def seconds_to_progress(lab, job, program, kind, victim):
     begin = time.monotonic()
     os.kill(pids[victim], signal.SIGKILL)
     if kind.has_second:
-        kill_a_copy(lab)
+        recoveries.kill_a_copy(lab)
     job.wait_for(kind.back, timeout=LIMIT)
     job.wait_for(program.progress, timeout=LIMIT)
     seconds = time.monotonic() - begin
     log = "".join(path.read_text("utf-8") for path in lab.store.glob("*/ckptd-*.log"))
-    return None if kind.has_second and log.count(AGAIN) != 1 else seconds
+    return None if kind.has_second and log.count(recoveries.AGAIN) != 1 else seconds
 
 
 def seconds_of_start(lab, program):

@@ -234,6 +234,16 @@ def test_all_ranks_die_at_once(lab):
     recoveries.is_right(lab, job)
 
 
+def test_a_copy_dies_on_the_way(lab):
+    """All try again in another world, with the copies that are left."""
+    job = saved_job(lab)
+    kill_one(lab, job, 1)
+    recoveries.kill_a_copy(lab)
+    job.wait_for(recoveries.RECOVERED)
+    job.wait_for("^step")
+    recoveries.is_right(lab, job)
+
+
 def kill_launcher(lab, job):
     """Kills the launcher; returns when the ranks go on without it."""
     os.kill(non_mpi.wait_until(job, lambda: non_mpi.status(lab))["launcher_pid"], signal.SIGKILL)

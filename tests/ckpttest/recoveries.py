@@ -27,6 +27,7 @@ RESTART = re.compile(r"ckpt: .*restart \d+ of")
 RECOVERED = re.compile(
     r"ckpt: rank \d+ has died; all ranks have gone back to checkpoint (\d+) in place, in (\S+ \w+)"
 )
+AGAIN = "another world is tried"  # says the agent, after a second failure
 NOT_RECOVERED = re.compile(
     r"the job does not recover in place: (.*?)(?:; (?:restart|the rest of the job) .*)?$"
 )
@@ -168,6 +169,18 @@ def who_is_left(lab, job):
     if processes.wait_until_gone(others, TIMEOUT):
         return []
     return [describe(pid) for pid in others if processes.is_alive(pid)]
+
+
+def kill_a_copy(lab):
+    """Kills a copy as soon as one comes to life."""
+    deadline = time.monotonic() + TIMEOUT
+    while time.monotonic() < deadline:
+        for pid in processes.started_with("CKPT_DIR", lab.environment()["CKPT_DIR"]):
+            with contextlib.suppress(OSError, ValueError):  # it is not ckpt-restart
+                words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+                os.kill(int(words[words.index(b"--thaw") + 1]), signal.SIGKILL)
+                return
+    raise AssertionError("no copy comes to life")
 
 
 def nobody_is_left(lab, job):
