@@ -499,6 +499,11 @@ Recovery::Hooks Agent::recovery_hooks()
 /* As before a restart (cli/files/file_rollback.cpp): one node does it for all. */
 void Agent::roll_back(std::uint64_t number, std::function<void(const std::string &)> done)
 {
+    if (coordinator_ && coordinator_->committed() != number) {
+        /* the rank has died in a checkpoint that was committed all the same */
+        done(fmt::format("there are no copies of checkpoint {}", coordinator_->committed()));
+        return;
+    }
     const auto wish =
         coordinator_ ? coordinator_->files_at(number) : std::optional<journal::Wish>();
 

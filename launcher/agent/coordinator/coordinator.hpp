@@ -67,6 +67,8 @@ class Coordinator : public NodeEvents
                 const LaunchFacts &facts, int rank_count, Answer answer, Hooks hooks);
 
     const std::string &job() const { return job_; }
+    /* Number of the newest committed checkpoint of this launch; 0: there is none. */
+    std::uint64_t committed() const { return committed_; }
 
     /* Requests a checkpoint. The answers go to `client`. */
     void request(ClientId client, Then then);
