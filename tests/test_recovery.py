@@ -179,14 +179,20 @@ def test_copies_are_kept_only_where_they_can_be_of_use(tmp_path, options):
         lab.close()
 
 
-def recovered_job(lab):
-    """Starts a job of two ranks that has gone back in place."""
-    if not lab.has_mpirun:
-        pytest.skip("without mpirun no process stays for its sake")
+def saved_job(lab):
+    """Starts a job of two ranks, whose copies are kept."""
     job = start(lab, programs.traffic(0, 2, lab.work / "stop"))
     job.wait_for("^step")
     non_mpi.save(lab)
     recoveries.await_copies(lab, job)
+    return job
+
+
+def recovered_job(lab):
+    """Starts a job of two ranks that has gone back in place."""
+    if not lab.has_mpirun:
+        pytest.skip("without mpirun no process stays for its sake")
+    job = saved_job(lab)
     kill_one(lab, job, 1)
     job.wait_for(recoveries.RECOVERED)
     return job
@@ -211,15 +217,6 @@ def test_another_agent_ends_the_shells(lab):
     os.kill(non_mpi.wait_until(job, lambda: non_mpi.status(lab))["agent_pid"], signal.SIGKILL)
     job.wait_for("^step", count=20)
     recoveries.is_right(lab, job)
-
-
-def saved_job(lab):
-    """Starts a job of two ranks, whose copies are kept."""
-    job = start(lab, programs.traffic(0, 2, lab.work / "stop"))
-    job.wait_for("^step")
-    non_mpi.save(lab)
-    recoveries.await_copies(lab, job)
-    return job
 
 
 def test_all_ranks_die_at_once(lab):

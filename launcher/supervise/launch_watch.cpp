@@ -336,9 +336,7 @@ void LaunchWatch::look_at_stopped(Time now)
 
 bool LaunchWatch::all_have_finished() const
 {
-    return std::ranges::all_of(ranks_, [](const auto &entry) {
-        return entry.second.is_finished && entry.second.has_ended && entry.second.has_status;
-    });
+    return !has_unfinished() && all_have_ended() && all_have_status();
 }
 
 /* After a recovery the launcher may wait for ever for the end of a rank that has died. When the

@@ -7,7 +7,7 @@
  * the process ends at once: the holder has the memory last. It ends after the process, and the
  * kernel then frees the memory, with a lower priority.
  *
- * The holder is no child of the program, and has no descriptors. It uses a page for its stack.
+ * The program has no child more, and the holder has no descriptors. Its stack is a page.
  */
 #ifndef CKPT_MEMORY_HOLDER_H
 #define CKPT_MEMORY_HOLDER_H

@@ -501,7 +501,7 @@ void Agent::roll_back(std::uint64_t number, std::function<void(const std::string
 {
     if (coordinator_ && coordinator_->committed() != number) {
         /* the rank has died in a checkpoint that was committed all the same */
-        done(fmt::format("there are no copies of checkpoint {}", coordinator_->committed()));
+        done(fmt::format("no copies of checkpoint {} are kept", coordinator_->committed()));
         return;
     }
     const auto wish =

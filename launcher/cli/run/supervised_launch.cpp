@@ -60,9 +60,6 @@ Environment recovery_variables()
             {launch::keep_going_variable, "1"}};
 }
 
-/* Added to the signal by which a process has ended, in the exit code of a shell. */
-constexpr int code_of_signal = 128;
-
 bool asks_for_end(int signal)
 {
     return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
@@ -670,7 +667,7 @@ void SupervisedLaunch::conclude()
         ending_.exit_code = 0; /* the launcher tells of the rank that has died */
     }
     if (is_adopted_ && ending_.by_user) {
-        ending_.exit_code = code_of_signal + asked_by_; /* as a launcher would end */
+        ending_.exit_code = ckpt::exit_code_of(asked_by_); /* as if it had ended a launcher */
     }
     /* Open MPI 4.1 with --enable-recovery exits with 0 even if ranks were killed. If the
      * launcher killed them on the user's request, its own exit code counts. */

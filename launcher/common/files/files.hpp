@@ -80,7 +80,7 @@ bool path_exists(const std::filesystem::path &path);
 bool directory_exists(const std::filesystem::path &path);
 
 /* Returns the device and the inode number of the file: the same under all its names on this
- * host, until it is removed. Nothing if there is no such file, or it cannot be accessed. */
+ * host, until it is removed. Returns nothing if this process cannot access the file. */
 std::optional<std::string> identity_of(const std::filesystem::path &path);
 
 /* Throws Error of code EPERM if the effective user does not own the path. */
